@@ -232,6 +232,8 @@ package struct ProposedSource: Sendable {
   package struct Edits: Sendable {
     /// The path of the title in a record, empty for none; `nil` to leave it.
     package var title: String?
+    /// The paths of the URLs of the web page and the picture of a record, empty for none; `nil` to leave them.
+    package var link, image: String?
     /// The names of fields by their paths, empty for a field to leave out; `nil` to leave them.
     package var names: [String: String]?
     /// The path of the ID in a record; `nil` to leave it.

@@ -133,10 +133,10 @@ package struct Proposal: Sendable {
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings`.
   package func edited(
-    title: String?, names: [String: String]?
+    title: String?, names: [String: String]?, link: String? = nil, image: String? = nil
   ) throws(SourceError) -> Proposal {
     var edited = self
-    edited.manifest = try manifest.edited(title: title, names: names)
+    edited.manifest = try manifest.edited(title: title, names: names, link: link, image: image)
     return edited
   }
 

@@ -287,9 +287,12 @@ extension Manifest {
   ///   - id: The path of the ID in a record; `nil` to leave it.
   /// - Throws: ``SourceError`` with code `invalidSettings`.
   package func edited(
-    title: String?, names: [String: String]?, id: String? = nil
+    title: String?, names: [String: String]?, id: String? = nil, link: String? = nil,
+    image: String? = nil
   ) throws(SourceError) -> Manifest {
-    guard title != nil || names != nil || id != nil else { return self }
+    guard title != nil || names != nil || id != nil || link != nil || image != nil else {
+      return self
+    }
     var edited = self
     if var names {
       edited.fields = fields.compactMap { field in
@@ -307,6 +310,8 @@ extension Manifest {
       }
     }
     if let title { edited.title = JSONPath(title) }
+    if let link { edited.link = JSONPath(link) }
+    if let image { edited.image = JSONPath(image) }
     if let id, let path = JSONPath(id), edited.id != [path] {
       // The old one is no field while it identifies records.
       if let old = edited.id.first, edited.id.count == 1,

@@ -395,7 +395,11 @@ struct WebRouter: Sendable {
     }
     let fields = try request.formFields(
       among: Set(
-        ["url", "name", "replace", "proposal", "title", "key", "keyPlace", "keyID"] + sent
+        [
+          "url", "name", "replace", "proposal", "title", "link", "image", "key", "keyPlace",
+          "keyID",
+        ]
+          + sent
           + SourceAdding.hints))
     if let id = fields["proposal"] {
       func values(_ prefix: String) -> [String: String] {
@@ -405,7 +409,7 @@ struct WebRouter: Sendable {
         )
       }
       var edits = ProposedSource.Edits()
-      edits.title = fields["title"]
+      (edits.title, edits.link, edits.image) = (fields["title"], fields["link"], fields["image"])
       edits.id = fields["id"]?.nonBlank
       edits.name = fields["name"]
       let names = values("field:")

@@ -67,7 +67,8 @@ struct ServedManagement: SourceManagement {
       [self] edits in
       try requireUnchanged(name, since: text)
       let run = context.rereadingSources()
-      let edited = try manifest.edited(title: edits.title, names: edits.names, id: edits.id)
+      let edited = try manifest.edited(
+        title: edits.title, names: edits.names, id: edits.id, link: edits.link, image: edits.image)
       let new = edits.name?.nonBlank?.trimmed ?? name
       if new != name { try run.checkName(new, in: folder, mayReplace: false) }
       if edited != manifest { try folder.write(edited, as: name) }
@@ -190,7 +191,8 @@ struct ServedManagement: SourceManagement {
       if let text { try requireUnchanged(name, since: text) }
       try run.checkName(name, in: folder, mayReplace: isReplacing)
       try await served.adding(name) {
-        try proposal.edited(title: edits.title, names: edits.names)
+        try proposal
+          .edited(title: edits.title, names: edits.names, link: edits.link, image: edits.image)
           .save(as: name, in: folder, rebinding: secrets.replaced)
         try secrets.save(run, requests.settings, areArguments: false)
       }

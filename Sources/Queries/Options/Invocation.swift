@@ -117,7 +117,7 @@ extension HistoryStart {
     default:
       if let span = Duration(span: text) {
         self = .date(now.addingTimeInterval(-(span / .seconds(1))))
-      } else if let period = Period(text) {
+      } else if let period = Period(text) ?? Self.period(written: text) {
         guard period.start <= now.timeIntervalSince1970 else {
           throw CommandError(
             .usage, "invalid value \"\(text)\" for \(name): is in the future",
@@ -129,10 +129,18 @@ extension HistoryStart {
         throw CommandError(
           .usage,
           "invalid value \"\(text)\" for \(name): must be \(words.joined(separator: ", ")), a date such as "
-            + "2026-01-31, or a span of time such as 90m, 2h or 3d",
+            + "2026-01-31 or a time such as 2026-01-31T14:30, or a span of time such as 90m, 2h or 3d",
           suggestion: nearest(to: text, in: words).map { "\(name) \($0)" })
       }
     }
+  }
+
+  /// A day or a time as pages write it, such as `31 Jan 2026, 14:30 UTC`.
+  private static func period(written text: String) -> Period? {
+    let form = /([0-9]{1,2} [A-Za-z]+ [0-9]{4})(?:,? ([0-9]{2}:[0-9]{2}(?::[0-9]{2})?))?(?: UTC)?/
+    guard let parts = text.trimmed.wholeMatch(of: form)?.output else { return nil }
+    let time = parts.2.map(String.init) ?? "00:00"
+    return Period(recorded: "\(parts.1) \(time) UTC")
   }
 }
 

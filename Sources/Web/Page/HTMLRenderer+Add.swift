@@ -46,7 +46,7 @@ extension HTMLRenderer {
       \(alert(.name, content))
       \(path(content))
       \(key(content))
-      <div class="actions"><button type="submit" class="button primary" data-busy="Asking the service…">Preview</button></div>
+      <div class="actions"><button type="submit" class="button primary" data-busy="Asking the service…" data-cancel="Cancel">Preview</button></div>
       </form>
       \((try? content.answer?.get()).map { found($0, content, at: action) })
       </div>
@@ -186,7 +186,7 @@ extension HTMLRenderer {
       \(given.compactMap { key in content.hints[key].map { hidden(key, $0) } })\
       \(content.keyID.map { hidden("keyID", $0) })
       \(fields)
-      <div class="actions"><button type="submit" class="button" data-busy="Asking the service…">Preview again</button></div>
+      <div class="actions"><button type="submit" class="button" data-busy="Asking the service…" data-cancel="Cancel">Preview again</button></div>
       </form>
       """
   }
@@ -373,28 +373,35 @@ extension HTMLRenderer {
     """
   }
 
-  /// The form of the title and of the names of the fields, which can be changed before the source is saved.
+  /// The form of the title, the web page, the picture and the names of the fields, which can be changed before the source is
+  /// saved.
   private func edits(
     of proposal: ProposedSource, _ typed: ProposedSource.Edits = .init(),
     samples: [String: JSON] = [:], isOpen: Bool = false
   ) -> HTML? {
     let fields = proposal.fields
     guard !fields.isEmpty else { return nil }
-    let saved = proposal.document["manifest"]?["title"]?.string
-    let title = typed.title ?? saved
-    // A title need not be a field.
-    let other = saved.map { title in
-      fields.contains { $0.path == title } ? [] : [(name: title, path: title)]
-    }
-    let options = ((other ?? []) + fields).map { field -> HTML in
-      let isTitle = field.path == title ? "" : nil
-      return
-        #"<option value="\#(field.path)"\#(attribute: "selected", isTitle)>\#(field.name.safeLine)</option>"#
+    func choice(_ key: String, _ label: String, _ none: String, _ typed: String?) -> HTML {
+      let saved = proposal.document["manifest"]?[key]?.string
+      // What was found need not be a field.
+      let other = saved.map { path in
+        fields.contains { $0.path == path } ? [] : [(name: path, path: path)]
+      }
+      let options = ((other ?? []) + fields).map { field -> HTML in
+        let isChosen = field.path == typed ?? saved ? "" : nil
+        return
+          #"<option value="\#(field.path)"\#(attribute: "selected", isChosen)>\#(field.name.safeLine)</option>"#
+      }
+      return """
+        <p><label for="\(key)">\(label)</label>
+        <select id="\(key)" name="\(key)"><option value="">Not set: \(none)</option>\(options)</select></p>
+        """
     }
     return """
-      <details\(attribute: "open", isOpen ? "" : nil)><summary>Title and fields</summary>
-      <p><label for="title">Title of a record</label>
-      <select id="title" name="title"><option value="">Not set: the first text, else the ID</option>\(options)</select></p>
+      <details\(attribute: "open", isOpen ? "" : nil)><summary>Title, web page, picture and fields</summary>
+      \(choice("title", "Title of a record", "the first text, else the ID", typed.title))
+      \(choice("link", "Web page of a record", "records have none", typed.link))
+      \(choice("image", "Picture of a record", "records have none", typed.image))
       <p class="note">A field whose name is empty is left out.</p>
       <table class="names"><caption class="visually-hidden">Fields</caption>
       <thead><tr><th scope="col">Field</th><th scope="col">Name here</th>\
@@ -426,7 +433,7 @@ extension HTMLRenderer {
         """)
       <form class="fields" action="\(action)" method="post">\(hidden("proposal", answer.id))
       \(edits(of: proposal, samples: proposal.samples))
-      <div class="actions"><button type="submit" class="button primary">\
+      <div class="actions"><button type="submit" class="button primary" data-busy="Saving…">\
       \(proposal.isProved ? "Save source" : "Save source anyway")</button></div></form>
       """
   }

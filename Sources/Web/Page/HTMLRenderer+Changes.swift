@@ -109,15 +109,19 @@ extension HTMLRenderer {
   private func otherTime(_ content: ChangesContent) -> HTML {
     let query = content.query
     let isOffered = ChangesContent.starts.contains { $0.typed == query.since }
+    // What was typed is in sight where it has to be corrected.
+    let isWrong = content.page.failure?.status == 400
     return """
-      <details class="menu"><summary class="button">Other time</summary>
+      <details class="menu"\(attribute: "open", isWrong ? "" : nil)><summary class="button">Other time</summary>
       <form class="panel" action="\(WebAddress.changes(content.source.name))" method="get">
       \(query.kind.map { hidden("kind", $0.rawValue) })\(query.field.map { hidden("field", $0) })
       <p class="save"><label for="since">Since</label>
       <input id="since" name="since" required value="\(isOffered ? "" : query.since)" \
-      placeholder="10m or 3d" autocomplete="off" autocapitalize="off" spellcheck="false">
+      placeholder="2026-01-31 14:30" aria-describedby="since-note"\(isWrong ? #" aria-invalid="true" autofocus"# as HTML : nil) \
+      autocomplete="off" autocapitalize="off" spellcheck="false">
       <button type="submit" class="button primary">Show</button></p>
-      <p class="aside">A span, or a date such as 2026-01-31, in UTC</p></form></details>
+      <p class="aside" id="since-note">A date, also with a time, in UTC, such as 2026-01-31 14:30 or 31 Jan 2026, 14:30; \
+      or a span such as 10m or 3d</p></form></details>
       """
   }
 

@@ -63,10 +63,11 @@ extension HTMLRenderer {
       <div class="heading"><div><h1>Sources</h1>
       <p class="summary">Records of web APIs on this machine: live, cached, or bundled</p></div></div>
       \(searchForm("/search", "Search all sources", ServedQuery.plain))
+      <section id="list" aria-label="Results" hidden></section>
       <div id="sources">\(lead(states.compactMap { try? $0.state.get() }))
       \(states.count > 1 ? tools(by: order) : nil)
       \(hasSynced ? passedOver(states) : nil)
-      <ul class="sources">\(states.map { source, state in
+      <ul class="sources\(states.count > Self.maxCards ? " dense" : "")">\(states.map { source, state in
         overview(source, state, syncs[source.name])
       })</ul>
       \(mayAdd ? """
@@ -79,6 +80,9 @@ extension HTMLRenderer {
       """
     ).text
   }
+
+  /// The most sources that have a card each; more have a row each.
+  private static let maxCards = 8
 
   /// The orders of several sources, and the button that syncs all that can be synced.
   private func tools(by order: HomeOrder) -> HTML {
@@ -129,7 +133,7 @@ extension HTMLRenderer {
       """
   }
 
-  /// A card, without changes during a sync: they may be those of the sync before it.
+  /// A card or a row, without changes during a sync: they may be those of the sync before it.
   private func overview(
     _ source: any ServedSource, _ state: Result<SourceState, Problem>, _ sync: ServedSync?
   ) -> HTML {

@@ -49,10 +49,7 @@ const earlier = () => searches().map(name => ({ name, about: "Earlier search", a
 function show(found, isSame = false) {
   const before = isSame && options.children[chosen]?.dataset.key;
   options.replaceChildren(...found.map(({ name, about, address, run }, index) => {
-    const go = () => {
-      palette.close();
-      if (run) run(); else location.assign(address);
-    };
+    const go = () => { palette.close(); if (run) run(); else location.assign(address); };
     const point = () => { if (chosen !== index) choose(index); };
     return make("li", { id: `palette-${index}`, role: "option", "data-key": run ? name : address, onclick: go, onpointermove: point },
       make("span", { dir: "auto" }, name), make("small", {}, about));
@@ -103,12 +100,7 @@ function find() {
   }, 150);
 }
 
-function openPalette() {
-  wish.value = "";
-  if (!palette.open) palette.showModal();
-  find();
-  wish.focus();
-}
+function openPalette() { wish.value = ""; if (!palette.open) palette.showModal(); find(); wish.focus(); }
 
 $("#go-to")?.addEventListener("click", openPalette);
 if ($("#go-to")) $("#go-to").parentElement.hidden = false;

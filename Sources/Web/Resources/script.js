@@ -94,6 +94,9 @@ watchPictures();
 
 let searching, typing, loading, opening, shownDetail, touched;
 
+/* The first page shows what a search finds in the place of its sources, at its own address. */
+const isHome = Boolean($("#sources"));
+
 const typed = {
   number: { pattern: "-?[0-9,]+(\\.[0-9]+)?", title: "A number, such as 12.5" },
   numbers: { pattern: "[\\-0-9.,; ]+", title: "Numbers, such as 12.5, 13" },
@@ -101,11 +104,18 @@ const typed = {
 };
 
 /* The address of the list: the parameters without those that are over. */
-function listAddress(from = new URL(location)) {
+function listAddress(from = isHome ? typedAddress() : new URL(location)) {
   const address = new URL(form.action);
   address.search = from.search;
   for (const name of ["cursor", "offset", "deleted", "edit"]) address.searchParams.delete(name);
   if (address.searchParams.get("cache") === "reload") address.searchParams.delete("cache");
+  return address;
+}
+
+/* The address of what is typed. */
+function typedAddress() {
+  const address = new URL(form.action);
+  for (const [name, value] of new FormData(form)) if (value.trim()) address.searchParams.append(name, value.trim());
   return address;
 }
 
@@ -135,10 +145,11 @@ async function showList(address, isQuiet = false) {
     const open = filters && new Map($$("details", filters).map(each => [foldOf(each), each.open]));
     const top = filters?.scrollTop;
     list().replaceWith(next);
+    if (isHome) next.hidden = !($("#sources").hidden = Boolean(field.value.trim()));
     fold(open);
     $(".filters", next)?.scrollTo(0, $("[autofocus]", next) ? 0 : top ?? 0);
     if (focused) focusAt(focused, next, ".filter, .group h2 a");
-    if (!shownDetail) document.title = listTitle();
+    if (!shownDetail && !isHome) document.title = listTitle();
     begin();
     if (!isQuiet) announce($(".failure p, [data-announce], .state h2", next)?.textContent ?? "");
     if (scrollY > form.offsetTop) form.parentElement.scrollIntoView();
@@ -197,11 +208,10 @@ function keepInForm(address) {
 
 function search() {
   clearTimeout(typing);
-  const address = new URL(form.action);
-  for (const [name, value] of new FormData(form)) if (value.trim()) address.searchParams.append(name, value.trim());
+  const address = typedAddress();
   if (address.href === shownList) return;
   // The list from which the typing began can be gone back to.
-  showAddress(address, { isTyped: true }, history.state?.isTyped ? "replaceState" : "pushState");
+  if (!isHome) showAddress(address, { isTyped: true }, history.state?.isTyped ? "replaceState" : "pushState");
   showList(address);
 }
 
@@ -342,11 +352,7 @@ function arrange(page) {
 
 const pageAfter = ({ nextElementSibling: next }) => (next?.matches(".gallery") ? next : undefined);
 
-function remove(page) {
-  takenOut.delete(page);
-  nearPages.unobserve(page);
-  page.remove();
-}
+function remove(page) { takenOut.delete(page); nearPages.unobserve(page); page.remove(); }
 
 /* Keeps rows whole, and a card on the screen where it is, the opened one if it is there, when another number of cards fits into a row. */
 let columns = 0, seen = [], scrolled = 0, opened;
@@ -628,15 +634,15 @@ function append(next, items, link) {
   watch();
 }
 
-/* The first page has a search, but no list. */
 if (form && list()) {
   if (detail()?.dataset.id !== undefined) shownDetail = location.pathname;
   field.after(position);
-  field.addEventListener("input", () => {
+  field.addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(search, 200); });
+  form.addEventListener("submit", event => {
+    if (!isHome) return event.preventDefault(), search();
     clearTimeout(typing);
-    typing = setTimeout(search, 200);
+    searching?.abort(); // the page of the search has all of it
   });
-  form.addEventListener("submit", event => { event.preventDefault(); search(); });
   const address = new URL(location);
   if (address.searchParams.get("cache") === "reload" || address.searchParams.has("deleted")) {
     for (const name of ["cache", "deleted"]) address.searchParams.delete(name);
@@ -830,10 +836,20 @@ document.addEventListener("change", ({ target }) => { if (target.matches(".filte
 
 for (const adding of $$("form.fields")) {
   adding.addEventListener("submit", () => {
-    const button = $("button", adding);
+    const [button, start] = [$("button", adding), performance.now()];
+    const { textContent: words, dataset: { busy, cancel } } = button;
     button.disabled = true;
-    button.textContent = button.dataset.busy;
-    announce(button.dataset.busy);
+    button.textContent = busy;
+    announce(busy);
+    if (!cancel) return;
+    const counting = setInterval(() => { button.textContent = `${busy} ${Math.floor((performance.now() - start) / 1000)} s`; }, 1000);
+    button.after(make("button", { type: "button", class: "button", onclick: ({ target }) => {
+      window.stop(); // the server ends its requests when its client leaves
+      clearInterval(counting);
+      target.remove();
+      Object.assign(button, { disabled: false, textContent: words }).focus();
+      announce("Cancelled");
+    } }, cancel));
   });
 }
 // The form is as it was when one comes back to it.
@@ -870,9 +886,7 @@ document.addEventListener("submit", async event => {
 });
 
 async function restore(api, item, gap) {
-  try {
-    await send("POST", `${api}/restore`);
-  } catch (error) {
+  try { await send("POST", `${api}/restore`); } catch (error) {
     return toast(words(error), { label: "Try again", run: () => restore(api, item, gap) });
   }
   if (item && (gap.isConnected || [...takenOut.values()].some(items => items.contains(gap)))) {
@@ -899,16 +913,22 @@ function changeCount(change) {
 
 let syncs = new Map(), hasLooked = false, asking;
 
+/* The sources whose syncs this page has started or stopped, each with true after the answer to that. */
+const started = new Map();
+
 /* Shows the syncs as they are now, and again: soon while one of them runs. */
 async function showSyncs() {
   clearTimeout(asking);
   asking = undefined;
+  const answered = new Map(started);
   try {
     const { items } = await (await send("GET", "/api/v1/sync")).json();
     // A short sync begins and ends between two looks.
-    const over = !hasLooked ? [] : items.filter(sync => {
+    const over = items.filter(sync => {
       const before = syncs.get(sync.source);
-      return !runs(sync) && (runs(before) || before?.startedAt !== sync.startedAt);
+      // Times have whole seconds: one that this page has started is over if it does not run after the answer to that.
+      if (started.has(sync.source)) return answered.get(sync.source) && !runs(sync);
+      return hasLooked && !runs(sync) && (runs(before) || before?.startedAt !== sync.startedAt);
     });
     hasLooked = true;
     syncs = new Map(items.map(sync => [sync.source, sync]));
@@ -1022,12 +1042,12 @@ const linked = text => text.split(/(https?:\/\/[^\s<>"]*[A-Za-z0-9/])/).map((par
 
 /* Shows what a sync has brought. */
 function ended(sync) {
-  const [box] = syncBoxes(sync);
-  if (!box) return started.delete(sync.source) && toast(`${titleOf(sync)}: ${syncWords(sync, "records").replace(/^S/, "s")}`);
+  const [[box], isOwn] = [syncBoxes(sync), started.delete(sync.source)];
+  if (!box) return isOwn && toast(`${titleOf(sync)}: ${syncWords(sync, "records").replace(/^S/, "s")}`);
   const words = $(".sync-words", box).textContent;
   // A failure that is in sight is not said twice.
   const isSeen = sync.state === "failed" && $(".sync-state", box).getBoundingClientRect().bottom > 0;
-  if (list()) return refresh(words, !isSeen ? words : sync.result.records ? "Some records came before the sync failed" : "");
+  if (list() && !isHome) return refresh(words, !isSeen ? words : sync.result.records ? "Some records came before the sync failed" : "");
   announce(words);
   if ($("#sources")) showSources();
 }
@@ -1045,6 +1065,7 @@ function refresh(words, offer = words) {
 async function showSources() {
   const watched = $$(".sync[data-is-watched]").map(({ dataset }) => dataset);
   const next = await part(`/${location.search}`, "sources");
+  next.hidden = $("#sources").hidden;
   $("#sources").replaceWith(next);
   for (const box of watched.flatMap(syncBoxes)) box.dataset.isWatched = "true";
   for (const box of $$(".sync")) showSync(box);
@@ -1059,26 +1080,23 @@ document.addEventListener("click", event => {
 });
 
 /* Starts the sync of a source, or stops it. A page without a place for its progress says that it begins and ends. */
-const started = new Set();
 const titleOf = ({ source }) => $(`nav [data-source="${CSS.escape(source)}"] span:not(.initial)`).textContent;
 async function changeSync(source, action, start) {
   try {
     const isStop = runs(syncs.get(source));
+    started.set(source, false);
     await send(isStop ? "DELETE" : "POST", isStop ? action : start);
+    started.set(source, true);
     if (syncBoxes({ source }).length) announce(isStop ? "Stopping…" : "Syncing…");
-    else started.add(source) && toast(`${titleOf({ source })}: ${isStop ? "stopping" : "syncing"}…`);
+    else toast(`${titleOf({ source })}: ${isStop ? "stopping" : "syncing"}…`);
   } catch (error) {
+    started.delete(source);
     toast(words(error));
   }
   showSyncs();
 }
 
-document.addEventListener("visibilitychange", () => {
-  if (document.hidden) return;
-  showSyncs();
-  refreshDetail();
-  lookAgain();
-});
+document.addEventListener("visibilitychange", () => { if (document.hidden) return; showSyncs(); refreshDetail(); lookAgain(); });
 
 /* Follows what the command line has done meanwhile: removed the source, or deleted a record of the list. */
 async function lookAgain() {

@@ -138,16 +138,9 @@ function complete(all = false) {
 
 function choose(index) { chosen = chooseOption(box, field, index); }
 
-function close() {
-  box.hidden = true;
-  field.removeAttribute("aria-activedescendant");
-  field.removeAttribute("aria-controls");
-}
+function close() { box.hidden = true; field.removeAttribute("aria-activedescendant"); field.removeAttribute("aria-controls"); }
 
-function accept(name) {
-  replace(field.selectionStart - word.length, field.selectionStart, name);
-  close();
-}
+function accept(name) { replace(field.selectionStart - word.length, field.selectionStart, name); close(); }
 
 field.addEventListener("input", event => { paint(); if (event.isTrusted) complete(); });
 field.addEventListener("blur", close);

@@ -717,6 +717,18 @@ import Testing
     }
   }
 
+  @Test func `many sources have a row each in the place of a card`() {
+    func home(of count: Int) -> String {
+      var states: [(source: any ServedSource, state: Result<SourceState, Problem>)] = []
+      for number in 1...count {
+        states.append((MadeUpSource(name: "s\(number)"), .success(SourceState())))
+      }
+      return pages.home(states)
+    }
+    #expect(home(of: 8).contains(#"<ul class="sources">"#))
+    #expect(home(of: 9).contains(#"<ul class="sources dense">"#))
+  }
+
   @Test func `a card tells of no changes during a sync`() {
     var state = SourceState(coverage: Coverage(cached: 9, total: 9, isComplete: true))
     var changes = ChangeSummary(date: nil, knownSince: nil)

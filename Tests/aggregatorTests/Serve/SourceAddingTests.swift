@@ -453,6 +453,47 @@ import Testing
     try await server.stop()
   }
 
+  @Test func `the web page and the picture of a record are chosen, and changed later`() async throws
+  {
+    let rows = (1...3).map {
+      #"{"id":\#($0),"name":"N\#($0)","page":"https://a.example/\#($0)","face":"https://b.example/\#($0)"}"#
+    }
+    let text = "[\(rows.joined(separator: ","))]"
+    let service = try LoopbackServer { _ in
+      .status(200, text, headers: [("Content-Type", "application/json")])
+    }
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    let headers = [
+      "Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html",
+      "Origin": "http://127.0.0.1:\(server.port)",
+    ]
+    func proposal(in page: String) throws -> String {
+      let match = page.firstMatch(of: /name="proposal" value="([0-9a-f]+)"/)
+      return String(try #require(match, "\(page)").output.1)
+    }
+    func manifest() throws -> JSON {
+      let text = try home.sandbox.text(of: "home/.config/aggregator/sources/lands.json")
+      return try JSONDecoder().decode(JSON.self, from: Data(text.utf8))
+    }
+    let url = "\(service.baseURL)/lands".percentEncoded
+    let shown = try await server.post("/add", "name=lands&url=\(url)", headers).text
+    // The picture has an address that does not look like that of one.
+    let form = "proposal=\(try proposal(in: shown))&link=page&image=face&field:face="
+    let saved = try await server.post("/add", form, headers)
+    #expect(saved.status == 303, "\(saved.text)")
+    #expect(try manifest()["link"] == "page" && manifest()["image"] == "face")
+
+    let edit = try await server.get("/edit/lands", ["Accept": "text/html"]).text
+    // One that is no field can be chosen again.
+    #expect(edit.contains(#"<option value="face" selected="">face</option>"#), "\(edit)")
+    #expect(edit.contains(#"<option value="page" selected="">page</option>"#), "\(edit)")
+    let change = "proposal=\(try proposal(in: edit))&link=&image=face"
+    let changed = try await server.post("/edit/lands", change, headers)
+    #expect(changed.status == 303, "\(changed.text)")
+    #expect(try manifest()["link"] == nil && manifest()["image"] == "face")
+    try await server.stop()
+  }
+
   @Test func `all sources that can be synced are synced at once`() async throws {
     #expect(try await home.run("sources add lands \(url)").status == 0)
     let server = try await ServingProgram("--source lands,users", in: home.sandbox)

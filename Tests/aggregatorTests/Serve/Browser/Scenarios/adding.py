@@ -2,9 +2,10 @@
 
 import os
 import re
+import socket
 
 from playwright.sync_api import expect
-from site_under_test import fits, focused, is_accessible, is_at
+from site_under_test import TIMEOUT, fits, focused, is_accessible, is_at
 
 
 def run(site):
@@ -12,6 +13,7 @@ def run(site):
     for scripts in (True, False):
         add(site, "lands" if scripts else "places", java_script_enabled=scripts)
     mistakes(site)
+    cancelled(site)
     page = site.open("/add", width=390, height=800, color_scheme="dark")
     look(page, "realms")
     fits(page)
@@ -139,6 +141,33 @@ def add(site, name, **options):
         is_at(page, "/sources/places")
         expect(page.locator("nav").get_by_role("link", name="Places")).to_have_count(1)
         expect(page.locator(".record").first).to_be_visible()
+
+
+def cancelled(site):
+    """A preview that takes long counts its seconds; one that is cancelled ends its request, and keeps what was typed."""
+    page = site.open("/add")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(TIMEOUT / 1000)
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/list"
+        page.fill("#url", url)
+        page.fill("#name", "silence")
+        page.get_by_role("button", name="Preview").click(no_wait_after=True)
+        connection, _ = silent.accept()
+        with connection:
+            connection.settimeout(TIMEOUT / 1000)
+            expect(page.get_by_role("button", name=re.compile("^Asking the service… [1-9][0-9]* s$"))).to_be_disabled()
+            page.get_by_role("button", name="Cancel").click()
+            focused(page, "form#add button")
+            expect(page.get_by_role("button", name="Preview")).to_be_enabled()
+            expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+            try:
+                while connection.recv(65536):
+                    pass
+            except ConnectionResetError:
+                pass
+    is_at(page, "/add")
+    expect(page.locator("#url")).to_have_value(url)
+    expect(page.locator("#name")).to_have_value("silence")
 
 
 def mistakes(site):

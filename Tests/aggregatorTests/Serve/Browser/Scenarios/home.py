@@ -3,7 +3,7 @@
 import re
 
 from playwright.sync_api import expect
-from site_under_test import fits, is_accessible, is_at
+from site_under_test import fits, focused, is_accessible, is_at
 
 
 def run(site):
@@ -35,8 +35,18 @@ def run(site):
     page.get_by_label("Since", exact=True).fill("soon")
     page.get_by_role("button", name="Show", exact=True).click()
     expect(page.locator("main")).to_contain_text("or a span of time such as 90m, 2h or 3d")
+    # What was typed is there to be corrected, and any time is accepted as pages write it.
+    since = page.get_by_label("Since", exact=True)
+    focused(page, "#since")
+    expect(since).to_have_value("soon")
+    is_accessible(page)
+    since.fill("1 Jan 2020, 14:30")
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(page.locator(".count")).to_contain_text("No changes since ")
+    expect(since).to_have_value("1 Jan 2020, 14:30")
+    expect(since).to_be_hidden()
     site.may_fail = False
-    page.go_back()
+    page.goto(site.origin + "/changes/countries?since=1d")
     page.get_by_text("The last sync", exact=True).click()
     page.get_by_role("region", name="Syncs").locator("tbody a").first.click()
     page.wait_for_url("**/changes/countries?since=20*Z")
@@ -81,8 +91,36 @@ def run(site):
     # They may have ended before the page is there.
     started = page.evaluate("async () => (await fetch('/api/v1/sync')).text()")
     assert '"heroes"' in started and '"products"' in started, started
+    # What is typed is found in the place of the sources, which come back, and Enter leads to the page of the search.
+    sources, groups = page.locator("#sources"), page.locator("section.group h2")
+    page.fill("#query", "island")
+    expect(groups.first).to_be_visible()
+    expect(sources).to_be_hidden()
+    is_at(page, "/")
+    page.fill("#query", "")
+    expect(sources).to_be_visible()
+    expect(page.locator("#list")).to_be_hidden()
     page.fill("#query", "island")
     page.keyboard.press("Enter")
     is_at(page, "/search?query=island")
+    rows(site)
     narrow = site.open("/", width=320, height=640)
     fits(narrow)
+
+
+def rows(site):
+    """Many sources have a row each, in which the state is beside the name."""
+    page = site.context().new_page()
+    # No sync ends meanwhile, after which the sources are fetched anew.
+    page.route("**/api/v1/sync", lambda route: route.fulfill(json={"items": []}))
+    page.goto(site.origin + "/")
+    page.locator(".sources").evaluate("list => list.classList.add('dense')")
+    expect(page.locator(".sync").last).to_be_visible()
+    for row in page.locator(".sources li").all():
+        name, state, sync = (row.locator(each).bounding_box() for each in ("h2", ".tone", ".sync button"))
+        assert name["x"] + name["width"] <= state["x"] and state["x"] + state["width"] <= sync["x"], (name, state, sync)
+        assert abs(name["y"] - state["y"]) < 12 and abs(name["y"] - sync["y"]) < 12, (name, state, sync)
+    fits(page)
+    is_accessible(page)
+    page.set_viewport_size({"width": 320, "height": 640})
+    fits(page)

@@ -47,6 +47,37 @@ def short(site):
     page.close()
 
 
+def at_once(site):
+    """A sync that has ended before the first look at it is noticed, also in the second in which the one before began."""
+    result = {"kind": "full", "records": 250, "complete": True, "added": 0, "changed": 0, "unchanged": 250}
+    job = {"source": "countries", "state": "done", "startedAt": "2026-01-01T00:00:00Z", "result": result, "error": None}
+    page = site.context().new_page()
+    page.route("**/api/v1/sync", lambda route: route.fulfill(json={"items": [job]}))
+    page.route("**/api/v1/sync/countries", lambda route: route.fulfill(status=202, json={"items": [job]}))
+    page.goto(site.origin + "/sources/countries?sort=name")
+    page.evaluate("document.querySelector('#list').dataset.isOld = 'true'")
+    page.get_by_role("button", name="Sync").click()
+    expect(page.locator(".sync-words")).to_have_text("250 countries synced")
+    expect(page.locator("#list[data-is-old]")).to_have_count(0)
+    page.goto(site.origin + "/")
+    page.evaluate("document.querySelector('#sources').dataset.isOld = 'true'")
+    page.locator(".sources li", has_text="Countries").get_by_role("button", name="Sync").click()
+    expect(page.locator(".sync[data-source=countries] .sync-words")).to_have_text("250 countries synced")
+    expect(page.locator("#sources[data-is-old]")).to_have_count(0)
+    # A page without a place for it says so, however often.
+    page.goto(site.origin + "/search")
+    toast = page.locator("#toast")
+    for _ in range(2):
+        page.keyboard.press("Control+k")
+        page.keyboard.type("sync countries")
+        expect(page.get_by_role("option", selected=True)).to_contain_text("Sync Countries")
+        page.keyboard.press("Enter")
+        expect(toast.locator("p")).to_have_text("Countries: 250 records synced")
+        toast.get_by_role("button", name="Dismiss").click()
+        expect(toast).to_be_empty()
+    page.close()
+
+
 def pace(site):
     """A sync says how fast it is and how long it still takes, also if only the total of the last one is known."""
     looks = []
@@ -146,6 +177,7 @@ def run(site):
     expect(home.locator("nav progress")).to_have_count(0)
 
     short(site)
+    at_once(site)
 
     # A failure looks like one.
     page = site.context().new_page()
