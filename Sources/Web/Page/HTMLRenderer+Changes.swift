@@ -68,7 +68,8 @@ extension HTMLRenderer {
         .information, "Nothing is known of that time",
         ["The changes of \(source.noun.plural) are known from the first sync on"])
     case .failure(let problem):
-      body = state(.warning, problem.title, [problem.message, problem.hint])
+      let title = problem.status == 400 ? "This time does not work" : problem.title
+      body = state(.warning, title, [problem.message, problem.hint])
     }
     return document(
       Frame(title: "Changes of \(source.noun.plural)", place: source.name),

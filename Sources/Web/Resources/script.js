@@ -838,18 +838,21 @@ for (const adding of $$("form.fields")) {
   adding.addEventListener("submit", () => {
     const [button, start] = [$("button", adding), performance.now()];
     const { textContent: words, dataset: { busy, cancel } } = button;
+    const hadFocus = document.activeElement === button;
     button.disabled = true;
     button.textContent = busy;
     announce(busy);
     if (!cancel) return;
     const counting = setInterval(() => { button.textContent = `${busy} ${Math.floor((performance.now() - start) / 1000)} s`; }, 1000);
-    button.after(make("button", { type: "button", class: "button", onclick: ({ target }) => {
+    const stop = make("button", { type: "button", class: "button", onclick: () => {
       window.stop(); // the server ends its requests when its client leaves
       clearInterval(counting);
-      target.remove();
+      stop.remove();
       Object.assign(button, { disabled: false, textContent: words }).focus();
       announce("Cancelled");
-    } }, cancel));
+    } }, cancel);
+    button.after(stop);
+    if (hadFocus) stop.focus();
   });
 }
 // The form is as it was when one comes back to it.
