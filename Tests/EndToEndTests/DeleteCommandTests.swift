@@ -1,3 +1,4 @@
+import AggregatorFakeServices
 import Foundation
 import Testing
 
@@ -69,7 +70,8 @@ import Testing
   }
 
   @Test func `an unknown ID exits 1, an invalid one 64, some of both 3`() async throws {
-    let unknown = try await home.run("countries delete XX --yes")
+    let service = try FakeCountries()
+    let unknown = try await TestHome(service.settings).run("countries delete XX --yes")
     #expect(unknown.status == 1)
     #expect(unknown.output == "")
     #expect(
@@ -78,11 +80,15 @@ import Testing
         hint: aggregator countries search QUERY
 
         """)
-    #expect(try await home.run("countries delete XX nonsense! --yes").status == 64)
-    let mixed = try await home.run("countries delete XX AF nonsense! --yes")
+    let unreachable = try await home.run("countries delete XX --yes")
+    #expect(unreachable.status == 1)
+    #expect(unreachable.errors.hasPrefix("error: countries: "), "\(unreachable)")
+    #expect(unreachable.errors.contains("XX"), "\(unreachable)")
+    #expect(try await home.run("countries delete XX nonsense! --yes --offline").status == 64)
+    let mixed = try await home.run("countries delete XX AF nonsense! --yes --offline")
     #expect(mixed.status == 3)
     #expect(
-      mixed.errors.contains("country XX not found\n")
+      mixed.errors.contains("country XX is neither cached nor bundled (offline mode)\n")
         && mixed.errors.contains("invalid country ID \"nonsense!\"\n"))
     #expect(try await left() == ["AL", "DZ", "AS"])
   }
@@ -115,7 +121,7 @@ import Testing
       #expect(outcome.status == 0)
       #expect(outcome.errors == "Would delete 2 countries: AF, AL\n")
     }
-    #expect(try await home.run("countries delete AF XX --dry-run").status == 3)
+    #expect(try await home.run("countries delete AF XX --dry-run --offline").status == 3)
     #expect(try sandboxIsEmpty())
   }
 

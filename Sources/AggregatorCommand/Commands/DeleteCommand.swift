@@ -8,10 +8,11 @@ extension Plugin {
   var deleteCommand: Command {
     Command(
       "[ID… | -]", words: CompletionSource.severalIDs(of: name),
-      needs: .init(newest: true), options: [.yes, .dryRun],
+      needs: .init(newest: true), options: [.yes, .dryRun, .offline],
       notes: [
         "Deleted records stay hidden until restored, whatever the service returns; the service is not "
-          + "changed. With - the IDs are read from standard input, one per line. \(pickNote)"
+          + "changed. A record that is not cached is looked up at the service first. With - the IDs are read from "
+          + "standard input, one per line. \(pickNote)"
       ],
       examples: [
         ("\(name) delete \(example.idArgument) --yes", "hide a record"),
@@ -28,12 +29,20 @@ extension Plugin {
     let texts = ids.uniqueIDs
     let environment = try context.localEnvironment()
     let store = try environment.requiredStore()
-    let finder = RecordFinder(
-      self, bundled, environment, mayGuess: !invocation.has(.quiet))
+    let options = SourceOptions(invocation)
+    // A recording has no part in what is deleted.
+    let asks = try !RecordingOptions(invocation, environment.settings, of: context.catalog.name)
+      .isOn
+    // Few deletions need it, and no setting may prevent the others.
+    let source = LazySource<Item> { [bundled] in
+      asks ? (try? options.source(of: self, in: environment)) ?? bundled : bundled
+    }
+    let finder = RecordFinder(self, source, environment, mayGuess: !invocation.has(.quiet))
     let choice = try await choose(texts) { id throws(SourceError) in
       try await isKnown(id, in: store)
     } else: { text throws(SourceError) in
-      try await finder.id(startingWith: text)
+      if let id = try await finder.id(startingWith: text) { return id }
+      return try await finder.id(lookingUp: text)
     }
     await report(choice, finder, context.diagnostics)
     if !choice.ids.isEmpty {
@@ -141,6 +150,7 @@ extension Plugin {
     _ choice: DeletionChoice<Item.ID>, _ finder: RecordFinder<Self>, _ diagnostics: Diagnostics
   ) async {
     for error in choice.ambiguous { diagnostics.error(CommandError(error, of: self)) }
+    for error in choice.failures.errors { diagnostics.error(CommandError(error, of: self)) }
     for text in choice.unknown {
       var failure =
         Item.ID(text) == nil
@@ -184,7 +194,11 @@ extension Plugin {
           choice.unknown.append(text)
         }
       } catch {
-        choice.ambiguous.append(error)
+        if error.code == .invalidRequest {
+          choice.ambiguous.append(error)
+        } else {
+          choice.failures.add(error, of: text)
+        }
       }
     }
     return choice
@@ -198,6 +212,8 @@ private struct DeletionChoice<ID: RecordID> {
   var hasInvalid = false
   /// The beginnings of several IDs.
   var ambiguous: [SourceError] = []
+  /// Of those that could not be looked up.
+  var failures = LookupFailures()
 
   /// The IDs as arguments, unless there are too many.
   var typed: String {
@@ -206,7 +222,7 @@ private struct DeletionChoice<ID: RecordID> {
   }
 
   var code: ExitCode {
-    guard !unknown.isEmpty || !ambiguous.isEmpty else { return .success }
+    guard !unknown.isEmpty || !ambiguous.isEmpty || !failures.isEmpty else { return .success }
     return !ids.isEmpty ? .partial : hasInvalid || !ambiguous.isEmpty ? .usage : .notFound
   }
 }

@@ -76,6 +76,14 @@ package struct RecordFinder<P: Plugin> {
     return try await plugin.find(id ?? text, in: source)
   }
 
+  /// The ID of the record that the source has by this ID; `nil` if it has none, or the text is hardly an ID.
+  package func id(lookingUp text: String) async throws(SourceError) -> P.Item.ID? {
+    var failure: SourceError?
+    if let found = try await withID(text, &failure) { return found.item.id }
+    guard let failure, failure.code != .notFound else { return nil }
+    throw failure
+  }
+
   /// The record with this ID; `nil` if the text is hardly an ID, or no record with it is known, which is a `failure`.
   private func withID(
     _ text: String, _ failure: inout SourceError?
