@@ -335,6 +335,9 @@ package struct SourceState: Sendable {
   package var coverage: Coverage?
   /// The number of cached records, without deleted ones and ones removed upstream; `nil` without a store.
   package var records: Int? { coverage.map { max(0, $0.cached - deleted) } }
+
+  /// The total of the service, without the records that are deleted here.
+  package var total: Int? { coverage?.total.map { max($0, coverage?.cached ?? 0) - deleted } }
   /// The number of bundled records, while none are cached; else 0.
   package var bundled = 0
   /// The number of cached records that the service no longer has, which are not in lists.

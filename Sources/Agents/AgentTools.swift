@@ -390,8 +390,8 @@ extension SourceState {
   fileprivate var members: [JSON.Member] {
     var members: [JSON.Member] = []
     if let coverage {
-      members.append(.init("cached", .integer(coverage.cached)))
-      members.append(.init("total", coverage.total.map { .integer($0) } ?? .null))
+      members.append(.init("cached", .integer(records ?? 0)))
+      members.append(.init("total", total.map { .integer($0) } ?? .null))
       members.append(.init("allCached", .bool(coverage.isComplete)))
     }
     if bundled > 0 { members.append(.init("bundled", .integer(bundled))) }

@@ -46,8 +46,9 @@ extension Plugin {
     }
     chain = chain.erased.fallback(to: bundled)
     if let recordStore {
-      chain = chain.erased.hidingDeleted(in: recordStore).erased
-        .warningOfUnknownSecret(in: recordStore)
+      chain = chain.erased.hidingDeleted(
+        in: recordStore, searchingLocally: policy.localSearchBound != nil
+      ).erased.warningOfUnknownSecret(in: recordStore)
     }
     return chain.erased.observed(by: environment.observer, as: name)
   }

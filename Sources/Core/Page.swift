@@ -106,6 +106,9 @@ public struct Page<Item: SourceRecord>: Sendable {
   /// True if neither ``records`` nor ``total`` include deleted records.
   package var excludesDeleted = false
 
+  /// True if records were taken out because they are deleted here, so that it may lack some that were asked for.
+  package var isShortened = false
+
   /// The total as the source reported it, if ``total`` leaves deleted records out, or is `nil` because the rows
   /// contradict it; otherwise `nil`.
   package var reportedTotal: Int?

@@ -81,6 +81,31 @@ import Testing
     #expect(try await home.column("id", "lamps list --all").count == 25)
   }
 
+  @Test func `a record that is not cached is looked up before it is deleted`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    let count = lamps.server.requests.count
+    let offline = try await home.run("lamps delete 17 --yes --offline")
+    #expect(offline.status == 1, "\(offline)")
+    #expect(
+      offline.errors.hasSuffix("(offline mode)\nhint: retry without --offline\n"), "\(offline)")
+    #expect(lamps.server.requests.count == count)
+    let deleted = try await home.run("lamps delete 17 --yes")
+    #expect(deleted.errors == "Deleted 1 lamp. Undo: aggregator lamps restore 17\n")
+    #expect(try await home.column("name", "lamps list --deleted") == ["lamp 17"])
+    let unknown = try await home.run("lamps delete 99 --yes")
+    #expect(unknown.status == 1, "\(unknown)")
+    #expect(unknown.errors.hasPrefix("error: lamp 99 not found\n"), "\(unknown)")
+  }
+
+  @Test func `a search of the list goes on after matches that are deleted`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    #expect(try await home.run("lamps delete 2 12 20 --yes").status == 0)
+    let found = try await home.run("lamps search 2 --limit 2 --fields id --tsv")
+    #expect(found.lines == ["21", "22"], "\(found)")
+    let ofAll = try await home.run("search 2 --source lamps --limit 2 --fields id --tsv")
+    #expect(ofAll.lines == ["21", "22"], "\(ofAll)")
+  }
+
   @Test func `hints quote an ID that a shell would split`() async throws {
     lamps.behave { _ in
       .json(#"{"lamps": [{"id": "a/b 3", "name": "one"}, {"id": "it's", "name": "two"}]}"#)

@@ -347,9 +347,10 @@ private struct RecordListing<P: Plugin> {
     _ outcome: inout ListingOutcome, in environment: PluginEnvironment?
   ) async {
     guard outcome.isCapped || outcome.hasFailed, !invocation.has(.offline),
-      let coverage = try? await environment?.store?.coverage(of: plugin.name), coverage.isComplete
+      let store = environment?.store,
+      (try? await store.coverage(of: plugin.name).isComplete) == true
     else { return }
-    outcome.copyCount = coverage.cached
+    outcome.copyCount = try? await store.status(of: plugin.name).records
   }
 
   /// True if numbers of an outcome are those of a part of the records: records that are shown may be some, a number

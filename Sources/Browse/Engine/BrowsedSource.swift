@@ -397,7 +397,8 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     guard let store = environment.store else { return SourceStatus() }
     let counts = try await store.status(of: name)
     let coverage = try await store.coverage(of: name)
-    var status = SourceStatus(count: counts.records, total: coverage.total)
+    var status = SourceStatus(
+      count: counts.records, total: coverage.total.map { max($0 - counts.hidden, counts.records) })
     if counts.records > 0 {
       status.gap = try await plugin.gap(in: store)?.warning.warning.message
       status.isComplete = coverage.isComplete && !plugin.policy.isEndless

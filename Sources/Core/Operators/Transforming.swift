@@ -75,7 +75,7 @@ extension Page {
     var page = Page<NewItem>(
       records, next: next, total: total, provenance: provenance, unreadable: unreadable,
       hidden: hidden, warnings: warnings)
-    page.excludesDeleted = excludesDeleted
+    (page.excludesDeleted, page.isShortened) = (excludesDeleted, isShortened)
     if records.count == changeMarks.count { page.changeMarks = changeMarks }
     page.schema = schema
     (page.digest, page.unchangedCount) = (digest, unchangedCount)

@@ -23,6 +23,10 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
   /// The page number of each cursor seen, by its token; that of the first page without a cursor is empty.
   private var visits: [String: Int] = [:]
   private var pages = 0
+  /// The number of them that a bound of pages does not count, because others fill them.
+  private var shortenedPages = 0
+  /// The most pages that follow each other to fill one that has records: few records may be left to ask for.
+  private static var maxShortenedPages: Int { 25 }
   private var emptyPages = 0
   /// True if any number of pages may have only records that were delivered before.
   private var isCopy = false
@@ -52,7 +56,7 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
     guard let request, count > 0 else { return [] }
     let known = earlier.first == request ? earlier : []
     var requests = [request]
-    while requests.count < min(count, bound.pages.map { $0 - pages } ?? count) {
+    while requests.count < min(count, bound.pages.map { $0 - countedPages } ?? count) {
       let distance = requests.count * size
       let limit = min(size, bound.items.map { $0 - delivered - distance } ?? size)
       if let passed, let total, passed + distance >= total { break }
@@ -77,7 +81,10 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
     }
     delivered += items.count
     // A partition without records is no page of records.
-    if !page.endsPartition || !page.records.isEmpty { pages += 1 }
+    if !page.endsPartition || !page.records.isEmpty {
+      pages += 1
+      if isToBeFilled(page) { shortenedPages += 1 }
+    }
     emptyPages =
       hasNewRecords || page.hidden > 0 || page.endsPartition || isCopy ? 0 : emptyPages + 1
     passed = passed.map { $0 + page.records.count + page.hidden + page.unreadable.count }
@@ -93,7 +100,7 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
     {
       page.warnings.append(shortfall)
     }
-    let left = bound.items.map { $0 - delivered } ?? size
+    let left = maxItems.map { $0 - delivered } ?? size
     request = end == nil ? request?.after(page.next, limit: max(min(size, left), 1)) : nil
     return PaginationStep(items: items, page: page, end: end)
   }
@@ -135,10 +142,26 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
       return .cycle(length: pages - visit)
     }
     if emptyPages >= Self.maxEmptyPages { return .nothingNew(pages: emptyPages) }
-    if let maxPages = bound.pages, isCopy ? delivered >= maxPages * size : pages >= maxPages {
+    if let maxPages = bound.pages,
+      isCopy ? delivered >= maxPages * size : countedPages >= maxPages
+    {
       return .pageLimit
     }
     return nil
+  }
+
+  private var countedPages: Int { pages - shortenedPages }
+
+  /// The most records to ask for: those of all pages of a bound that fills them.
+  private var maxItems: Int? {
+    bound.items ?? (bound.fillsShortened ? bound.pages.map { $0 * size } : nil)
+  }
+
+  /// False also for the page of a scan that has read as many records as it may.
+  private func isToBeFilled(_ page: Page<Item>) -> Bool {
+    bound.fillsShortened && page.isShortened
+      && (delivered == 0 || shortenedPages < Self.maxShortenedPages)
+      && !page.warnings.contains { $0.code == .scanned }
   }
 }
 
@@ -156,11 +179,20 @@ public struct PaginationBound: Hashable, Sendable {
   public var items: Int?
   /// The maximum number of pages, 1 or more; `nil` for no limit.
   public var pages: Int?
+  /// True if pages that lack deleted records do not count, so that others fill them.
+  package var fillsShortened = false
 
   public init(items: Int? = nil, pages: Int? = nil) {
     precondition(items ?? 1 > 0 && pages ?? 1 > 0, "a limit of zero records or pages")
     self.items = items
     self.pages = pages
+  }
+
+  /// As many records as so many pages of the service have, of which none is deleted here.
+  package static func filledPages(_ pages: Int, items: Int? = nil) -> PaginationBound {
+    var bound = PaginationBound(items: items, pages: pages)
+    bound.fillsShortened = true
+    return bound
   }
 }
 

@@ -21,9 +21,9 @@ package struct ListingBounds {
       cursor: nil, bound: PaginationBound(), pageSize: pageSize, isCapped: false)
   }
 
+  /// A page, filled with following records in the place of those that are deleted here.
   package static func page(of limit: Int, after cursor: PageCursor? = nil) -> ListingBounds {
-    ListingBounds(
-      cursor: cursor, bound: PaginationBound(pages: 1), pageSize: limit, isCapped: false)
+    ListingBounds(cursor: cursor, bound: .filledPages(1), pageSize: limit, isCapped: false)
   }
 
   private static let standardMaxPages = 25
@@ -64,8 +64,10 @@ extension ListingBounds {
       let limit = invocation.count(.limit) ?? standardLimit
       pageSize = min(limit, largestPage)
       let fullPages = (limit + pageSize - 1) / pageSize
-      let pages = maxPages == 0 ? nil : maxPages ?? (isScan ? fullPages : nil)
-      bound = PaginationBound(items: limit, pages: pages)
+      let pages = maxPages == 0 ? nil : maxPages
+      bound =
+        isScan && maxPages == nil
+        ? .filledPages(fullPages, items: limit) : PaginationBound(items: limit, pages: pages)
     }
   }
 }

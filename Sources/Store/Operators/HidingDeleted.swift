@@ -10,11 +10,20 @@ extension DataSource {
   public func hidingDeleted(in recordStore: RecordStore<Item>) -> some DataSource<Item> {
     HidingDeleted(base: self, recordStore: recordStore)
   }
+
+  /// Leaves deleted records out of every page, also out of the total of a search whose matches the text of a record decides.
+  package func hidingDeleted(
+    in recordStore: RecordStore<Item>, searchingLocally: Bool
+  ) -> some DataSource<Item> {
+    HidingDeleted(base: self, recordStore: recordStore, searchesLocally: searchingLocally)
+  }
 }
 
 struct HidingDeleted<Base: DataSource>: Decorator {
   let base: Base
   let recordStore: RecordStore<Base.Item>
+  /// True if a record matches a search if its text has the words.
+  var searchesLocally = false
   var label: String { "hidingDeleted(in: \(recordStore.source))" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
@@ -26,6 +35,7 @@ struct HidingDeleted<Base: DataSource>: Decorator {
       page.records.removeAll { deleted.contains($0.key) }
       let hidden = count - page.records.count
       page.hidden += hidden
+      page.isShortened = hidden > 0
       let reported = page.total
       page.total = try await total(of: page, hiding: hidden, for: request)
       page.reportedTotal = reported
@@ -63,7 +73,29 @@ struct HidingDeleted<Base: DataSource>: Decorator {
       return max(total - status.hidden, page.records.count)
     }
     let isWhole = request.cursor == nil && page.next == nil
-    return isWhole || hidden == status.deleted ? total - hidden : nil
+    if isWhole || hidden == status.deleted { return total - hidden }
+    guard searchesLocally, let query = request.query, page.provenance.origin != .bundled,
+      let deleted = try await deletedMatches(of: query)
+    else { return nil }
+    return max(total - deleted, page.records.count)
+  }
+
+  /// The most deletions that are read to count those that match.
+  private static var maxDeletions: Int { 1000 }
+
+  /// The number of deleted records that match a search of the service; `nil` if that of a deletion is not known.
+  private func deletedMatches(of query: SearchQuery) async throws(SourceError) -> Int? {
+    let deletions = try await recordStore.store.deletions(
+      of: recordStore.source, after: nil, limit: Self.maxDeletions)
+    var count = 0
+    for deletion in deletions {
+      guard let stored = deletion.record,
+        let record = recordStore.decoded([stored]).records.first
+      else { return nil }
+      let isListed = stored.removedUpstreamAt == nil
+      if isListed, recordStore.matches(record, query.words) { count += 1 }
+    }
+    return deletions.count < Self.maxDeletions ? count : nil
   }
 
   private func deleted(among ids: [Base.Item.ID]) async throws(SourceError) -> Set<RecordKey> {

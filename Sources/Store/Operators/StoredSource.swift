@@ -69,14 +69,16 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   /// Says how many of the records of the service are cached, unless all are.
   private func qualify(_ page: inout Page<Item>) async throws(SourceError) {
     let coverage = try await recordStore.store.coverage(of: recordStore.source)
-    guard !coverage.isComplete else { return page.total = coverage.cached }
-    page.total = coverage.totalOfCached
-    let known = page.total.map { "\(coverage.cached) of \($0)" }
+    let status = try await recordStore.store.status(of: recordStore.source)
+    guard !coverage.isComplete else { return page.total = status.records }
+    // Deleted records are among those of the service.
+    page.total = coverage.totalOfCached.map { max($0 - status.hidden, status.records) }
+    let known = page.total.map { "\(status.records) of \($0)" }
     page.warnings.append(
       Warning(
         .cachedOnly,
         "listed only cached \(recordStore.source): "
-          + (known ?? "\(coverage.cached), possibly not all")))
+          + (known ?? "\(status.records), possibly not all")))
   }
 
   func item(

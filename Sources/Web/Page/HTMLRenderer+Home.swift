@@ -175,7 +175,7 @@ extension HTMLRenderer {
     }
     let isShort = coverage.shortfall != nil
     let total =
-      isShort ? coverage.totalOfCached : coverage.total.map { max($0, coverage.cached) }
+      isShort ? coverage.totalOfCached.map { $0 - state.deleted } : state.total
     let records = (state.records ?? 0).grouped
     let part =
       coverage.isComplete

@@ -25,7 +25,9 @@ struct HidingDeletedTests {
     try await delete([2, 3, 9, 77])
     let page = try await hiding(notebook(10)).page(PageRequest(limit: 5))
     #expect(page.records.map(\.id) == [1, 4, 5])
-    #expect(page.hidden == 2)
+    #expect(page.hidden == 2 && page.isShortened)
+    #expect(
+      try await !hiding(notebook(10)).page(PageRequest(after: page.next, limit: 1)).isShortened)
     #expect(try await hiding(notebook(10)).everyID(limit: 5) == [1, 4, 5, 6, 7, 8, 10])
   }
 
@@ -65,6 +67,24 @@ struct HidingDeletedTests {
     #expect(try await total("note", limit: 20) == 28)
     // Later pages may have deleted records too.
     #expect(try await total("note 1", limit: 2) == nil)
+  }
+
+  @Test func `leaves deleted records out of the total of a search that their texts decide`()
+    async throws
+  {
+    let recordStore = RecordStore("notes", in: store, text: Note.text)
+    let source = Service(30).cached(in: recordStore, freshFor: .seconds(60)).hidingDeleted(
+      in: recordStore, searchingLocally: true)
+    _ = try await source.page(PageRequest(limit: 20))
+    try await delete([12, 3])
+    func total(_ text: String) async throws -> Int? {
+      try await source.page(PageRequest(matching: try SearchQuery(text), limit: 2)).total
+    }
+    #expect(try await total("note 1") == 11)
+    #expect(try await total("note") == 28)
+    // Whether a record matches that is not cached is not known.
+    try await delete([77])
+    #expect(try await total("note 1") == nil)
   }
 
   @Test func `leaves deleted records out of the total of bundled data, or gives none`()

@@ -122,6 +122,58 @@ struct CourseTests {
     }
   }
 
+  /// A page of which deleted records were left out.
+  private func shortened(
+    _ ids: some Sequence<Int>, hidden: Int, next: PageCursor?
+  ) -> Page<Note> {
+    var page = Page<Note>.notes(ids, next: next, hidden: hidden)
+    page.isShortened = true
+    return page
+  }
+
+  @Test func `fills pages that lack deleted records if the bound says so`() {
+    var course = course(.filledPages(1))
+    #expect(course.take(shortened([], hidden: 10, next: .place(10))).end == nil)
+    #expect(course.request?.limit == 10)
+    #expect(course.take(shortened(11...18, hidden: 2, next: .place(20))).end == nil)
+    #expect(course.request?.limit == 2)
+    #expect(course.take(shortened([21], hidden: 1, next: .place(22))).end == nil)
+    #expect(course.request == PageRequest(after: .place(22), limit: 1))
+    #expect(course.take(.notes([23], next: .place(23))).end == .pageLimit)
+    #expect(course.request == nil)
+
+    var plain = self.course(PaginationBound(pages: 1))
+    #expect(plain.take(shortened([1], hidden: 9, next: .place(10))).end == .pageLimit)
+  }
+
+  @Test func `fills pages up to the number of records, and counts those that are whole`() {
+    var course = course(.filledPages(2, items: 20))
+    #expect(course.take(shortened(1...7, hidden: 3, next: .place(10))).end == nil)
+    #expect(course.take(.notes(11...20, next: .place(20))).end == nil)
+    #expect(course.request?.limit == 3)
+    #expect(course.take(.notes(21...23, next: .place(23))).end == .itemLimit)
+  }
+
+  @Test func `fills no page that ends where a scan does`() {
+    var course = course(.filledPages(1))
+    var page = shortened([1], hidden: 99, next: .place(100))
+    page.warnings = [Warning(.scanned, "searched only the first 100 records")]
+    #expect(course.take(page).end == .pageLimit)
+  }
+
+  @Test func `fills a page that has records with a number of others, and an empty one with any`() {
+    var course = course(size: 100, .filledPages(1))
+    for number in 1...200 {
+      #expect(course.take(shortened([], hidden: 9, next: .place(number))).end == nil)
+    }
+    var count = 0
+    while course.request != nil, count < 1000 {
+      count += 1
+      _ = course.take(shortened([count], hidden: 1, next: .place(1000 + count)))
+    }
+    #expect(1..<50 ~= count)
+  }
+
   @Test func `drops records returned before`() {
     var course = course()
     #expect(course.take(.notes([1, 2, 2], next: .place(1))).items.map(\.id) == [1, 2])

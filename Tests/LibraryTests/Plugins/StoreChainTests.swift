@@ -47,6 +47,20 @@ struct StoreChainTests {
     #expect(try await source().everyID(limit: 12) == live)
   }
 
+  @Test func `deleted records are in no number of cached ones`() async throws {
+    _ = try await source().page(PageRequest(limit: 10))
+    _ = try await directory.store().delete(["2"], of: "notes", at: .day())
+    service.fail(with: .unreachable)
+    let some = try await source().page(PageRequest(limit: 12))
+    #expect((some.records.count, some.total) == (9, 29))
+    #expect(some.warnings.map(\.message) == ["listed only cached notes: 9 of 29"])
+    service.fail(with: nil)
+    #expect(try await source().everyID(limit: 10).count == 29)
+    service.fail(with: .unreachable)
+    let all = try await source().page(PageRequest(limit: 12))
+    #expect((all.records.count, all.total) == (12, 29))
+  }
+
   @Test func `searches cached records for a new query`() async throws {
     _ = try await source().everyID(limit: 10)
     service.fail(with: .timedOut)

@@ -756,6 +756,8 @@ import Testing
     #expect(home.contains(note))
     state.coverage?.total = 10
     #expect(home.contains(">9 of 10 cached</p>"))
+    state.deleted = 2
+    #expect(home.contains(">7 of 8 cached, besides 2 deleted here</p>"))
     var content = SourceContent(source: MadeUpSource.heroes, query: .plain)
     #expect(!pages.page(content).contains(note))
     content.shortfall = reason

@@ -450,6 +450,29 @@ import Testing
     #expect(last.records.count == 1 && last.summary.total == matches)
   }
 
+  @Test func `a page is filled with others in the place of deleted records`() async throws {
+    func page(_ limit: Int, _ words: String? = nil) async throws -> ServedListing {
+      try await source.page(ServedQuery(query: words, limit: limit))
+    }
+    let list = try await page(500).records.map(\.id)
+    let matches = try await page(500, "an").records.map(\.id)
+    try #require(matches.count > 12 && matches.count < list.count)
+    let other = try #require(list.first { !matches.contains($0) })
+    let total = try await page(5).summary.total
+    let deleted = Array(matches.prefix(6)) + [matches[10], other]
+    for id in deleted { #expect(try await source.delete(id)) }
+    let found = try await page(5, "an")
+    #expect(found.records.map(\.id) == Array(matches.filter { !deleted.contains($0) }.prefix(5)))
+    #expect(found.summary.total == matches.count - 7)
+    let next = try #require(found.summary.next)
+    let rest = try await source.page(ServedQuery(query: "an", limit: 500, cursor: next.description))
+    let ids = (found.records + rest.records).map(\.id)
+    #expect(ids == matches.filter { !deleted.contains($0) })
+    let first = try await page(5)
+    #expect(first.records.map(\.id) == Array(list.filter { !deleted.contains($0) }.prefix(5)))
+    #expect(first.summary.total == total.map { $0 - deleted.count })
+  }
+
   @Test func `a record that a link leads to stands between its neighbours`() async throws {
     #expect(try await source.offset(of: "FR", in: ServedQuery()) == nil)
     _ = try await source.sync(pages: nil) { _ in }
