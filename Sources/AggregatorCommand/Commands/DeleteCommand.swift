@@ -31,8 +31,9 @@ extension Plugin {
     let store = try environment.requiredStore()
     let options = SourceOptions(invocation)
     // A recording has no part in what is deleted.
-    let asks = try !RecordingOptions(invocation, environment.settings, of: context.catalog.name)
-      .isOn
+    let recording = try? RecordingOptions(
+      invocation, environment.settings, of: context.catalog.name)
+    let asks = recording?.isOn == false
     // Few deletions need it, and no setting may prevent the others.
     let source = LazySource<Item> { [bundled] in
       asks ? (try? options.source(of: self, in: environment)) ?? bundled : bundled

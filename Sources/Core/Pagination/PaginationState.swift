@@ -25,8 +25,10 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
   private var pages = 0
   /// The number of them that a bound of pages does not count, because others fill them.
   private var shortenedPages = 0
-  /// The most pages that follow each other to fill one that has records: few records may be left to ask for.
-  private static var maxShortenedPages: Int { 25 }
+  /// The number of these that had, or followed, records.
+  private var fills = 0
+  /// The most of them: each may ask for a single record that is left.
+  private static var maxFills: Int { 25 }
   private var emptyPages = 0
   /// True if any number of pages may have only records that were delivered before.
   private var isCopy = false
@@ -83,7 +85,10 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
     // A partition without records is no page of records.
     if !page.endsPartition || !page.records.isEmpty {
       pages += 1
-      if isToBeFilled(page) { shortenedPages += 1 }
+      if isToBeFilled(page) {
+        shortenedPages += 1
+        if delivered > 0 { fills += 1 }
+      }
     }
     emptyPages =
       hasNewRecords || page.hidden > 0 || page.endsPartition || isCopy ? 0 : emptyPages + 1
@@ -159,8 +164,7 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
 
   /// False also for the page of a scan that has read as many records as it may.
   private func isToBeFilled(_ page: Page<Item>) -> Bool {
-    bound.fillsShortened && page.isShortened
-      && (delivered == 0 || shortenedPages < Self.maxShortenedPages)
+    bound.fillsShortened && page.isShortened && fills < Self.maxFills
       && !page.warnings.contains { $0.code == .scanned }
   }
 }
