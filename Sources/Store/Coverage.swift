@@ -20,6 +20,9 @@ public struct Coverage: Hashable, Sendable {
   /// others.
   public var depth: Int?
 
+  /// True if the service reports no total, and a list is cached from its first page to its last.
+  package var isListed = false
+
   /// True if a list that is cached from its first page to its last has fewer rows than its pages say.
   package var isShort = false
 
@@ -86,7 +89,7 @@ extension SourceStore {
     let isListed = whole.map { ListingEntry.rows(of: $0) <= cached } ?? false
     return Coverage(
       cached: cached, total: nil, isComplete: isWhole && (isSynced && shortfall == nil || isListed),
-      depth: depth, shortfall: shortfall, listShortfall: listShortfall)
+      depth: depth, isListed: isListed, shortfall: shortfall, listShortfall: listShortfall)
   }
 }
 

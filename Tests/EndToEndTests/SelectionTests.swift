@@ -426,10 +426,34 @@ import Testing
     let rows = table.lines.filter { $0.contains("2024-11-11 10:00 ") }
     #expect(rows.count == 20 && table.lines.count { $0.hasPrefix("ID") } == 1, "\(table)")
     let one = try await home.run("things list --limit 1")
-    #expect(one.errors.contains("1 thing · more"), "\(one)")
+    #expect(one.errors.contains("1 of 30 things · more"), "\(one)")
     let short = try await home.run("things list --limit 1 --format md")
     let long = try await home.run("things list --limit 1 --format markdown")
     #expect(short.output == long.output && short.output.hasPrefix("| "), "\(short)")
+  }
+
+  @Test func `a list that is cached whole has a total, also without a sync`() async throws {
+    // The last page is full, and one without records follows.
+    let service = try LoopbackServer { request in
+      let page = request.query["page"].flatMap { Int($0) } ?? 1
+      let ids = page < 4 ? Array((page * 10 - 9)...(page * 10)) : []
+      let rows = ids.map { #"{"id": \#($0), "title": "Item \#($0)"}"# }
+      let link = [("Link", "</things?page=\(page + 1)>; rel=\"next\"")]
+      return .json("[\(rows.joined(separator: ","))]", headers: page < 4 ? link : [])
+    }
+    let home = try TestHome()
+    let added = try await home.run("sources add things \(service.baseURL)/things --rate off")
+    #expect(added.status == 0, "\(added)")
+    let part = try await home.run("things list --limit 2")
+    #expect(part.errors.contains("2 things · more"), "\(part)")
+    #expect(try await home.run("things list --all").lines.count == 30)
+    let whole = try await home.run("things list --limit 2")
+    #expect(whole.errors.contains("2 of 30 things · more"), "\(whole)")
+    let json = try await home.run("things list --limit 2 --json")
+    #expect(json.output.contains(#""page": {"count":2,"total":30,"next":""#), "\(json)")
+    let all = try await home.run("things list --limit 30 --offline --json")
+    #expect(all.output.contains(#""page": {"count":30,"total":30,"next":null}"#), "\(all)")
+    #expect(!all.errors.contains("more"), "\(all)")
   }
 
   @Test func `groups dates by years, months, weeks and days in UTC`() async throws {

@@ -128,6 +128,7 @@ private struct RecordListing<P: Plugin> {
         ((try? plugin.source(in: environment)) ?? source).erased.cachePolicy(.offline)
       }
       run.copy = (copy, plugin.recordStore(in: store))
+      run.stored = run.copy?.records
     }
     if invocation.has(.count) { return try await count(&run, in: environment) }
     run.details = DetailLoader(of: plugin, source, in: environment, invocation, context)

@@ -153,6 +153,10 @@ private struct NextRun<P: Plugin> {
     var run = ListingRun(
       source.excluding(request.excluded), of: plugin, matching: request.query,
       bounds, outcome)
+    run.outcome.earlier = request.earlierCount
+    if request.selection == nil, options.cachePolicy.mayFallBack {
+      run.stored = environment.store.map { plugin.recordStore(in: $0) }
+    }
     run.isAllOrNothing = true
     run.prefetch = 0
     run.maxEmptyPages = Self.maxEmptyPages

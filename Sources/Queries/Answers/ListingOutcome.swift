@@ -210,6 +210,15 @@ package struct ListingOutcome: Sendable {
     total = nil
   }
 
+  /// Notes the number of stored records, which are all, as the total that the service does not report.
+  mutating func noteTotal(ofStored records: Int, isListed: Bool) {
+    let shown = (earlier ?? 0) + count
+    guard total == nil, !isPartial, !canGrow, shown <= records else { return }
+    // The next page is cached, too, and empty.
+    if shown == records, isListed, provenances.allSatisfy({ $0.origin == .cached }) { next = nil }
+    if (shown < records) == (next != nil) { total = records }
+  }
+
   /// Notes what is known after the last page.
   mutating func note(_ warnings: [Warning]) { remarks += warnings.map { Remark(warning: $0) } }
 

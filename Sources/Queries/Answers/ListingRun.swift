@@ -31,6 +31,8 @@ package struct ListingRun<P: Plugin> {
   /// The chain without the service, and its records: where a list goes on if the service fails after the first page and a
   /// sync has stored all records; `nil` for nowhere.
   package var copy: (source: any DataSource<P.Item>, records: RecordStore<P.Item>)?
+  /// The stored records, whose number is the total of a list that has none if they are all; `nil` to ask no store.
+  package var stored: RecordStore<P.Item>?
   /// True if a failure after the first page fails the whole run.
   package var isAllOrNothing = false
   /// The number of successive pages without new records after which the run pauses; `nil` leaves that to the pages.
@@ -89,6 +91,7 @@ package struct ListingRun<P: Plugin> {
     while !isOver {
       guard let step = try await nextStep() else { return try await conclusion() }
       add(step)
+      if step.end != nil { await noteTotal() }
       if mayEndAnywhere, outcome.hasCredibleTotal(pageSize: bounds.pageSize) {
         isOver = true
         return nil
@@ -181,6 +184,15 @@ package struct ListingRun<P: Plugin> {
     pages = rest
     outcome.goOnInCopy()
     return true
+  }
+
+  /// Takes the number of stored records as the total of a list that has none, if they are all.
+  private mutating func noteTotal() async {
+    guard let stored, query == nil, selection == nil, !countsOnly, outcome.total == nil,
+      let coverage = try? await stored.store.coverage(of: stored.source), coverage.isComplete,
+      let count = try? await stored.store.status(of: stored.source).records
+    else { return }
+    outcome.noteTotal(ofStored: count, isListed: coverage.isListed)
   }
 
   private mutating func add(_ step: PaginationStep<P.Item>) {
