@@ -154,7 +154,8 @@ package struct API: Sendable {
     guard var page = try await source.changes(query) else {
       throw Problem(
         404, "notFound", "the changes of \(source.name) are not known since then",
-        hint: "they are known from the first sync on")
+        hint: query.since == "sync"
+          ? ChangeSummary.noEarlierSync : "they are known from the first sync on")
     }
     query.limit = ChangesQuery.largestLimit
     while isAll, page.entries.count < Self.maxChanges, let cursor = page.next {

@@ -105,12 +105,13 @@ extension Plugin {
       start = .mark(slice.start)
       var sum =
         result
-        ?? ChangePage(summary: ChangeSummary(date: slice.date, knownSince: slice.knownSince))
+        ?? ChangePage(summary: ChangeSummary(slice))
       for stored in slice.changes where sum.entries.count < query.limit {
         last = stored.record.position
         guard query.kind.map({ $0 == stored.kind }) ?? true else { continue }
-        let (change, unreadable) = recordStore.change(stored)
+        let (change, isReverted, unreadable) = recordStore.change(stored)
         sum.summary.unreadable = sum.summary.unreadable + unreadable
+        if isReverted { sum.summary.reverted += 1 }
         guard let entry = change.flatMap({ ChangeEntry($0, at: stored.date, of: self) }),
           query.selects(entry)
         else { continue }
@@ -145,12 +146,13 @@ extension Plugin {
         of: name, since: start, after: after, limit: 1000)
       guard let slice else { return nil }
       start = .mark(slice.start)
-      var sum = summary ?? ChangeSummary(date: slice.date, knownSince: slice.knownSince)
+      var sum = summary ?? ChangeSummary(slice)
       for stored in slice.changes {
         guard let kind = stored.kind else { continue }
         // A record that is new or gone is known to be without being read.
         if kind == .changed {
-          let change = recordStore.change(stored).change
+          let (change, isReverted, _) = recordStore.change(stored)
+          if isReverted { sum.reverted += 1 }
           guard change.flatMap({ ChangeEntry($0, at: stored.date, of: self) }) != nil else {
             continue
           }
@@ -162,6 +164,13 @@ extension Plugin {
       last = slice.hasMore ? slice.changes.last?.record.position : nil
     }
     return summary
+  }
+}
+
+extension ChangeSummary {
+  fileprivate init(_ slice: ChangeSlice) {
+    self.init(
+      date: slice.date, knownSince: slice.knownSince, hasEarlierSync: slice.hasEarlierSync)
   }
 }
 

@@ -342,7 +342,7 @@ extension OpenAPI {
           "^(sync|today|yesterday|[1-9][0-9]{0,3}[smhdw]|20[01][0-9](-(0[1-9]|1[0-2])-[01][1-9])?)$",
       ],
       """
-      The point with which records are compared: `sync`, the completed sync before the last one, `today`, `yesterday`, a \
+      The point with which records are compared: `sync`, the end of the sync before the last one, `today`, `yesterday`, a \
       date, a time in UTC, or a span such as `2h`.
       """)
     let kinds = ChangeEntry.Kind.allCases.map { JSON.string($0.rawValue) }

@@ -257,17 +257,24 @@ struct AgentTools: Sendable {
     let limit = try arguments.number(.limit, in: 1...1000) ?? 100
     guard let changes = try await source.changes(since: since, atMost: limit) else {
       throw Problem(
-        404, "noHistory", "nothing is known of the state of \(source.name) at that time",
+        404, "noHistory",
+        since == "sync"
+          ? "\(source.name): \(ChangeSummary.noEarlierSync)"
+          : "nothing is known of the state of \(source.name) at that time",
         hint: since == "sync"
           ? "call sync, or name a date" : "call sync; changes are known from then on")
     }
     let start = changes.summary.date.map { " since \($0.iso8601)" } ?? ""
-    let counts = changes.summary.text
-    var answer = AgentAnswer("\(source.name): \(counts.isEmpty ? "no changes" : counts)\(start)")
+    let (counts, reverted) = (changes.summary.text, changes.summary.revertedText)
+    let sum = (counts.isEmpty ? "no changes" : counts) + start
+    var answer = AgentAnswer("\(source.name): \(sum)\(reverted.map { "; \($0)" } ?? "")")
     answer.about.append(.init("source", .string(source.name)))
     answer.about.append(
       .init("since", (changes.summary.date?.iso8601).map { .string($0) } ?? .null))
     answer.reasons = changes.summary.warnings(of: source.name).map(\.warning.message)
+    if changes.summary.count == 0, !changes.summary.hasEarlierSync {
+      answer.reasons.append(ChangeSummary.noEarlierSync)
+    }
     if changes.summary.isCut { answer.reasons.append("there are more than \(limit) changes") }
     answer.items = changes.entries.map { ChangeEntry.fields.object(of: $0) }
     return answer.result(

@@ -484,9 +484,16 @@ public struct Sync<Item: SourceRecord>: Sendable {
     if mark != new { try await move(name, from: mark, to: new) }
   }
 
-  /// Leaves the reason a pass that has come to its end may have missed records; see ``Coverage/shortfall``.
+  /// Leaves the reason a pass that has come to its end may have missed records, and its end, with which later states are
+  /// compared; see ``Coverage/shortfall`` and ``HistoryStart/sync``.
   func noteShortfall(of result: SyncResult) async throws(SourceError) {
     try await note(Coverage.shortfallCheckpoint, result.inconclusiveReason)
+    guard result.inconclusiveReason != nil else { return }
+    let text = try await recordStore.store.checkpoint(
+      IncompleteEnds.checkpoint, of: recordStore.source)
+    var ends = IncompleteEnds(text)
+    ends.add(now())
+    try await move(IncompleteEnds.checkpoint, from: text, to: ends.text)
   }
 
   /// Changes a checkpoint, if it is still this one.

@@ -155,7 +155,9 @@ import Testing
     #expect(try await home.run("products list --limit 5").status == 0)
     let unsynced = try await home.run("products diff")
     #expect(unsynced.status == 69)
-    #expect(unsynced.errors.contains("products was never synced completely"), "\(unsynced)")
+    #expect(
+      unsynced.errors.contains(
+        "products: no earlier sync is known: there is nothing to compare with yet"), "\(unsynced)")
     #expect(try await home.run("products diff --since 1h").lines.count == 5)
     let off = try await home.run(
       "products diff", ["AGGREGATOR_HISTORY": "off"])
@@ -177,14 +179,48 @@ import Testing
     #expect(outcome.lines == ["changed\tNew 1"], "\(outcome)")
   }
 
-  @Test func `a sync that may have missed records is nothing to compare with`() async throws {
-    try await syncTwice()
-    let before = try await home.run("products diff --fields change,name --tsv")
-    #expect(before.lines.count == 3)
+  @Test func `a sync that may have missed records is compared with as any other`() async throws {
+    try await sync(service(1...20))
+    try await sync(service(1...20, titles: [5: "New 5"]))
+    products.become(try service(1...20, titles: [5: "New 5", 7: "New 7"]))
+    #expect(try await home.run("products list --refresh --limit 10").status == 0)
     products.become(try service([]))
     #expect(try await home.run("products sync").status == 3)
-    let after = try await home.run("products diff --fields change,name --tsv")
-    #expect(after.lines == before.lines, "\(after)")
+    let last = try await home.run("products diff --fields change,name --tsv")
+    #expect(last.lines == ["changed\tNew 7"], "\(last)")
+    try await sync(service(1...20, titles: [6: "New 6", 7: "New 7"]))
+    let next = try await home.run("products diff --fields change,name --tsv")
+    #expect(Set(next.lines) == ["changed\tThing 5", "changed\tNew 6"], "\(next)")
+  }
+
+  @Test func `counts what has changed back, and does not list it`() async throws {
+    try await sync(service(1...20))
+    try await sync(service(1...20))
+    products.become(try service(1...20, titles: [1: "New 1"]))
+    #expect(try await home.run("products list --refresh --limit 5").status == 0)
+    try await sync(service(1...20))
+    let outcome = try await home.run("products diff --exit-code")
+    #expect(outcome.status == 0 && outcome.output == "", "\(outcome)")
+    #expect(outcome.errors.hasPrefix("No differences since 20"), "\(outcome)")
+    #expect(outcome.errors.hasSuffix(" · 1 changed and changed back\n"), "\(outcome)")
+  }
+
+  @Test func `compares a first sync with what a list had cached before`() async throws {
+    products.become(try service(1...20))
+    #expect(try await home.run("products list --limit 5").status == 0)
+    try await sync(service(1...20, titles: [2: "New 2"]))
+    let outcome = try await home.run("products diff --fields change,name --tsv")
+    let added = (6...20).map { "added\tThing \($0)" }
+    #expect(Set(outcome.lines) == Set(added + ["changed\tNew 2"]), "\(outcome)")
+  }
+
+  @Test func `a single sync has nothing to compare with`() async throws {
+    try await sync(service(1...20))
+    let outcome = try await home.run("products diff --exit-code")
+    #expect(outcome.status == 0 && outcome.output == "", "\(outcome)")
+    #expect(
+      outcome.errors == "No earlier sync is known: there is nothing to compare with yet\n",
+      "\(outcome)")
   }
 
   @Test func `details that are fetched are no change`() async throws {

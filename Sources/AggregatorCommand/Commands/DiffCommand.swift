@@ -15,8 +15,8 @@ extension Plugin {
         "Compares cached records with an earlier state of them, and contacts no service: + was added, "
           + "~ has changed, − was removed upstream. Changes found by list, next and show count too, but "
           + "not details that merely became known, nor values that changed back. Deleted records are left out.",
-        "--since sync compares with the completed sync before the last one, or with the last one if it is "
-          + "the only one. Dates and times are in UTC.",
+        "--since sync compares with the end of the sync before the last one, also if that may have missed records; a "
+          + "first sync with the cached records before it. Dates and times are in UTC.",
         "--schema lists how the members of the rows have changed, with those of objects inside (owner.login), as each "
           + "complete sync has found them: all that is known, or since a date. It is known of added sources.",
       ],
@@ -47,9 +47,13 @@ extension Plugin {
       ListingSummary(
         count: found.count, total: found.isCut ? nil : found.count, warnings: warnings))
     let since = found.date.map { " since \($0.iso8601) (\($0.age(at: now)))" } ?? ""
+    let words =
+      found.count == 0 && !found.hasEarlierSync
+      ? ChangeSummary.noEarlierSync.capitalizedFirst
+      : (found.count == 0 ? "No differences" : found.text) + since
     context.diagnostics.note(
-      (found.count == 0 ? "No differences" : found.text) + since
-        + (found.isCut ? " · more: without --limit" : ""))
+      [words, found.revertedText, found.isCut ? "more: without --limit" : nil]
+        .compactMap(\.self).joined(separator: " · "))
     for warning in warnings { context.diagnostics.warning("\(name): \(warning.warning.message)") }
     return invocation.has(.exitCode) && found.count > 0 ? .different : .success
   }
@@ -111,7 +115,7 @@ extension Plugin {
     }
     return start == .sync
       ? failure(
-        " was never synced completely",
+        ": \(ChangeSummary.noEarlierSync)",
         .steps(sync, .words("or compare with a date: --since yesterday")))
       : failure(": no history yet, it begins with the next change or sync", sync)
   }

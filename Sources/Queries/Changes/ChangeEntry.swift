@@ -8,6 +8,12 @@ package struct ChangeSummary: Sendable {
   package private(set) var days: [String: [ChangeEntry.Kind: Int]] = [:]
   package var unreadable = UnreadableRows.none
 
+  /// The number of records that were changed, and have changed back since.
+  package var reverted = 0
+
+  /// False if the start is the end of the only sync that is known.
+  package let hasEarlierSync: Bool
+
   /// The date of the start; `nil` for a point without one.
   package let date: Date?
 
@@ -17,9 +23,10 @@ package struct ChangeSummary: Sendable {
   /// True if the limit was reached before the end.
   package var isCut = false
 
-  package init(date: Date?, knownSince: Date?) {
+  package init(date: Date?, knownSince: Date?, hasEarlierSync: Bool = true) {
     self.date = date
     self.knownSince = knownSince
+    self.hasEarlierSync = hasEarlierSync
   }
 
   package mutating func add(_ entry: ChangeEntry) { add(entry.kind, on: entry.date) }
@@ -37,6 +44,14 @@ package struct ChangeSummary: Sendable {
     [ChangeEntry.Kind.added, .changed, .removed].compactMap { kind in
       counts[kind].map { "\($0) \(kind.rawValue)" }
     }.joined(separator: ", ")
+  }
+
+  package static let noEarlierSync =
+    "no earlier sync is known: there is nothing to compare with yet"
+
+  /// Says of how many records changes are left out; `nil` for none.
+  package var revertedText: String? {
+    reverted == 0 ? nil : "\(reverted.grouped) changed and changed back"
   }
 
   package func warnings(of source: String) -> [SourceWarning] {
@@ -68,11 +83,15 @@ extension Plugin {
       }
       start = .mark(page.start)
       position = page.next
-      var sum = summary ?? ChangeSummary(date: page.date, knownSince: page.knownSince)
+      var sum =
+        summary
+        ?? ChangeSummary(
+          date: page.date, knownSince: page.knownSince, hasEarlierSync: page.hasEarlierSync)
       let all = page.changes.compactMap { ChangeEntry($0.change, at: $0.date, of: self) }
       let entries = Array(limit.map { all.prefix($0 - sum.count) } ?? all[...])
       for entry in entries { sum.add(entry) }
       sum.unreadable = sum.unreadable + page.unreadable
+      sum.reverted += page.reverted
       sum.isCut = entries.count < all.count
       if sum.count == limit, position != nil {
         sum.isCut = true

@@ -98,7 +98,7 @@ extension Duration {
 extension HistoryStart {
   /// The words of `--since`.
   package static let words = [
-    (word: "sync", about: "the completed sync before the last one"),
+    (word: "sync", about: "the end of the sync before the last one"),
     (word: "today", about: "the start of the day in UTC"),
     (word: "yesterday", about: "the start of the day before in UTC"),
   ]

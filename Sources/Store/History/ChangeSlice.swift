@@ -18,7 +18,9 @@ public struct HistoryMark: Hashable, Sendable {
 public enum HistoryStart: Hashable, Sendable {
   case date(Date)
   case mark(HistoryMark)
-  /// The completed sync before the last one; the last one if there is no other.
+  /// The end of the sync before the last one, whether or not it has found that records may be missing.
+  ///
+  /// The beginning of the only sync that is known if records were stored before it, or else its end.
   case sync
 }
 
@@ -62,6 +64,9 @@ public struct ChangeSlice: Hashable, Sendable {
   public var changes: [StoredChange]
 
   public var hasMore: Bool
+
+  /// False if the start is the end of the only sync that is known.
+  public var hasEarlierSync = true
 
   public init(
     start: HistoryMark, date: Date?, knownSince: Date?, changes: [StoredChange], hasMore: Bool

@@ -14,6 +14,9 @@ package protocol HistoryReader: ~Copyable {
     of source: Int64
   ) throws(Failure) -> [(mark: HistoryMark, date: Date?)]
 
+  /// The text of a checkpoint; `nil` if there is none.
+  mutating func checkpoint(_ name: String, of source: Int64) throws(Failure) -> String?
+
   /// The point of a date: the last record first seen until then, or the ``PositionRange/start``, and the last
   /// change until then, or `trimmed`.
   ///
@@ -79,21 +82,50 @@ extension HistoryReader where Self: ~Copyable {
   ) throws(Failure) -> ChangeSlice? {
     let trimmed = history.mark.change - Int64(history.count)
     let (point, isWhole): ((mark: HistoryMark, date: Date?), Bool)
+    var hasEarlierSync = true
     switch start {
     case .mark(let mark):
       point = (mark, nil)
       isWhole = mark.change >= trimmed
     case .sync:
-      guard let sync = try syncs(of: source).last else { return nil }
-      point = sync
-      isWhole = sync.mark.change >= trimmed
+      let ends = try ends(of: source, since: history.start, trimmed: trimmed)
+      guard let last = ends.first else { return nil }
+      if ends.count > 1 {
+        point = ends[1]
+      } else if let begun = try beginning(of: source, since: history.start) {
+        point = (try mark(of: source, at: begun, trimmed: trimmed), begun)
+      } else {
+        (point, hasEarlierSync) = (last, false)
+      }
+      isWhole = point.mark.change >= trimmed
     case .date(let date):
       point = (try mark(of: source, at: date, trimmed: trimmed), date)
       // Also if all records were first seen later: the service may have changed before.
       isWhole = date >= history.start
     }
-    return ChangeSlice(
+    var slice = ChangeSlice(
       start: point.mark, date: point.date, knownSince: isWhole ? nil : history.start, changes: [],
       hasMore: false)
+    slice.hasEarlierSync = hasEarlierSync
+    return slice
+  }
+
+  /// The points of the ends of the last syncs, complete or not, the latest first.
+  private mutating func ends(
+    of source: Int64, since start: Date, trimmed: Int64
+  ) throws(Failure) -> [(mark: HistoryMark, date: Date?)] {
+    var ends = try syncs(of: source)
+    let text = try checkpoint(IncompleteEnds.checkpoint, of: source)
+    // The history of earlier ones was cleared or removed.
+    for date in IncompleteEnds(text).dates where date >= start {
+      ends.append((try mark(of: source, at: date, trimmed: trimmed), date))
+    }
+    return ends.sorted { ($1.date ?? .distantPast) < ($0.date ?? .distantPast) }
+  }
+
+  /// The beginning of the last sync, if it is known to be complete and the history began before it.
+  private mutating func beginning(of source: Int64, since start: Date) throws(Failure) -> Date? {
+    let text = try checkpoint(Coverage.checkpoint, of: source)
+    return text.flatMap { CompleteSync($0).beginning }.flatMap { start < $0 ? $0 : nil }
   }
 }

@@ -33,6 +33,12 @@ public struct RecordChanges<Item: SourceRecord>: Sendable {
 
   public var unreadable = UnreadableRows.none
 
+  /// The number of records that were changed, and have changed back since.
+  public var reverted = 0
+
+  /// False if the start is the end of the only sync that is known.
+  public var hasEarlierSync = true
+
   /// The position after which the next page begins; `nil` after the last.
   public var next: Int64?
 }
@@ -53,35 +59,38 @@ extension RecordStore {
     var page = RecordChanges<Item>(
       start: stored.start, date: stored.date, knownSince: stored.knownSince,
       next: stored.hasMore ? stored.changes.last?.record.position : nil)
+    page.hasEarlierSync = stored.hasEarlierSync
     for stored in stored.changes {
-      let (change, unreadable) = change(stored)
+      let (change, isReverted, unreadable) = change(stored)
       page.unreadable = page.unreadable + unreadable
       if let change { page.changes.append((change, stored.date)) }
+      if isReverted { page.reverted += 1 }
     }
     return page
   }
 
   /// Decodes a change; `nil` if the record is as it was, or cannot be read.
+  ///
+  /// It `isReverted` if the service had the record then, and has changed it back since.
   package func change(
     _ stored: StoredChange
-  ) -> (change: RecordChange<Item>?, unreadable: UnreadableRows) {
+  ) -> (change: RecordChange<Item>?, isReverted: Bool, unreadable: UnreadableRows) {
     let (items, unreadable) = decoded([stored.record])
-    return (items.first.flatMap { change(of: $0, stored) }, unreadable)
-  }
-
-  /// `nil` if the record is as it was.
-  private func change(of item: Item, _ stored: StoredChange) -> RecordChange<Item>? {
+    guard let item = items.first else { return (nil, false, unreadable) }
     switch (stored.wasListed, stored.record.removedUpstreamAt == nil) {
-    case (false, false): return nil
-    case (false, true): return .added(item)
-    case (true, false): return .removed(item)
+    case (false, false): return (nil, false, unreadable)
+    case (false, true): return (.added(item), false, unreadable)
+    case (true, false): return (.removed(item), false, unreadable)
     case (true, true):
+      // It was removed, and has come back as it was.
+      guard let json = stored.before else { return (nil, true, unreadable) }
       // An unreadable form was written by another version.
-      guard let json = stored.before, let before = try? JSONText(json)?.read(Item.self) else {
-        return nil
+      guard let before = try? JSONText(json)?.read(Item.self) else {
+        return (nil, false, unreadable)
       }
       let (old, new) = (before.merged(over: item), item.merged(over: before))
-      return old == new ? nil : .changed(from: old, to: new)
+      return old == new
+        ? (nil, true, unreadable) : (.changed(from: old, to: new), false, unreadable)
     }
   }
 }

@@ -87,6 +87,7 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     try check(cachePolicy)
     guard let stored = try await recordStore.item(id) else {
       if isOnly, try await recordStore.completeSync() == nil {
+        if let missing = try await recordStore.missing(id) { throw missing }
         throw SourceError(
           .nothingCached,
           "record \(id.description.oneLine(atMost: 80)) is not cached, and the list was not synced "

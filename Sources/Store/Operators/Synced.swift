@@ -1,5 +1,6 @@
 package import AggregatorCore
 package import AggregatorFoundation
+import AggregatorText
 
 extension DataSource {
   /// Answers from the store what a complete sync has stored, at any age, where the service would answer less: without
@@ -62,8 +63,10 @@ private struct SyncedLookup<Base: DataSource>: Decorator {
     _ id: Base.Item.ID, cachePolicy: CachePolicy
   ) async throws(SourceError) -> LookupResult<Base.Item> {
     do { return try await base.item(id, cachePolicy: cachePolicy) } catch {
-      guard error.code == .unsupported, !cachePolicy.refreshes, try await recordStore.isSynced()
-      else { throw error }
+      guard error.code == .unsupported, !cachePolicy.refreshes else { throw error }
+      guard try await recordStore.isSynced() else {
+        throw (try? await recordStore.missing(id)) ?? error
+      }
       return try await StoredSource(recordStore: recordStore).item(id, cachePolicy: cachePolicy)
     }
   }
@@ -74,14 +77,21 @@ package struct CompleteSync {
   /// Its end; `nil` for one of an older version.
   package let date: Date?
 
-  /// Its beginning, before any interruption, so that nothing that it has read is older; its end if that is all that is known.
-  package let begun: Date?
+  /// Its beginning, before any interruption; `nil` if it is not known.
+  let beginning: Date?
+
+  /// The second of its beginning, so that nothing that it has read is older; its end if that is all that is known.
+  package var begun: Date? {
+    (beginning ?? date).map {
+      Date(timeIntervalSince1970: $0.timeIntervalSince1970.rounded(.down))
+    }
+  }
 
   /// - Parameter mark: The text of the checkpoint that it has left.
-  fileprivate init(_ mark: String) {
+  init(_ mark: String) {
     let seconds = mark.split(separator: " ").compactMap { Double($0) }.filter { $0 > 1 }
     date = seconds.first.map(Date.init(timeIntervalSince1970:))
-    begun = seconds.last.map(Date.init(timeIntervalSince1970:))
+    beginning = seconds.dropFirst().last.map(Date.init(timeIntervalSince1970:))
   }
 
   /// The text of the checkpoint that it leaves.
@@ -89,9 +99,40 @@ package struct CompleteSync {
     let text = "\(Int64(end.timeIntervalSince1970))"
     // A wrong clock may have put the beginning anywhere.
     guard let begun, begun < end, begun.timeIntervalSince1970 > 1 else { return text }
-    return "\(text) \(Int64(begun.timeIntervalSince1970))"
+    // To the millisecond before it, so that a list that was cached in the same second is told from what it has read.
+    return "\(text) \((begun.timeIntervalSince1970 * 1000).rounded(.down) / 1000)"
   }
 }
+
+/// The ends of the last syncs that came to their end, but may have missed records.
+package struct IncompleteEnds {
+  /// The name of the checkpoint with them.
+  package static let checkpoint = "incomplete"
+
+  /// At most two, the latest first.
+  package private(set) var dates: [Date]
+
+  /// - Parameter text: That of the checkpoint; `nil` for none.
+  package init(_ text: String?) {
+    let seconds = (text ?? "").split(separator: " ").compactMap { Double($0) }
+      .filter(\.isFinite)
+    dates = seconds.prefix(2).map(Date.init(timeIntervalSince1970:))
+  }
+
+  package mutating func add(_ end: Date) {
+    // Just after it, so that its own changes are before, also where times are rounded down to milliseconds.
+    let milliseconds = (end.timeIntervalSince1970 * 1000).rounded(.up) + 0.5
+    dates.insert(Date(timeIntervalSince1970: milliseconds / 1000), at: 0)
+    dates = Array(dates.prefix(2))
+  }
+
+  package var text: String {
+    dates.map { "\($0.timeIntervalSince1970)" }.joined(separator: " ")
+  }
+}
+
+/// The cause of `notFound` for a record that a sync may have missed, as opposed to one that does not exist.
+private struct MissedRecord: Error {}
 
 extension RecordStore {
   /// True if all records of the service are stored; false also if the store fails, as for ``Cached``.
@@ -100,6 +141,19 @@ extension RecordStore {
       guard ![.busy, .unusableStore, .cancelled].contains(error.code) else { throw error }
       return false
     }
+  }
+
+  /// The failure of a record that is not stored, as a sync that came to its end may have missed it; `nil` if it is stored, or
+  /// no such sync is known.
+  func missing(_ id: Item.ID) async throws(SourceError) -> SourceError? {
+    guard let reason = try await store.checkpoint(Coverage.shortfallCheckpoint, of: source),
+      try await item(id) == nil
+    else { return nil }
+    let record = "record \(id.description.oneLine(atMost: 80))"
+    return SourceError(
+      .notFound,
+      "\(record) not found; it may be missing, as the last sync is incomplete: "
+        + reason.oneLine(atMost: 200), cause: MissedRecord())
   }
 
   /// The time since which the cached records were fetched, as far as their pages or the first of them tell; `nil` for none.

@@ -65,7 +65,9 @@ extension HTMLRenderer {
     case .success(let page?): body = list(page, content)
     case .success(nil):
       body = state(
-        .information, "Nothing is known of that time",
+        .information,
+        content.query.since == "sync"
+          ? ChangeSummary.noEarlierSync.capitalizedFirst : "Nothing is known of that time",
         ["The changes of \(source.noun.plural) are known from the first sync on"])
     case .failure(let problem):
       let title = problem.status == 400 ? "This time does not work" : problem.title
@@ -217,13 +219,18 @@ extension HTMLRenderer {
     let number = "\(summary.count.grouped) change\(summary.count == 1 ? "" : "s")"
     let count =
       switch (summary.count, isWhole) {
+      case (0, true) where !summary.hasEarlierSync: ChangeSummary.noEarlierSync.capitalizedFirst
       case (0, true): "No changes"
       case (0, false): "No changes here"
       case (_, true): summary.counts.words.capitalizedFirst
       case (_, false): content.query.cursor == nil ? "The first \(number)" : "\(number) more"
       }
-    let since = content.query.cursor == nil ? summary.date.map { " since \($0.written)" } : nil
-    let notes = summary.warnings(of: source.name).map(\.warning.message.sentence)
+    let hasStart = content.query.cursor == nil && (summary.count > 0 || summary.hasEarlierSync)
+    let since = hasStart ? summary.date.map { " since \($0.written)" } : nil
+    let reverted = (isWhole ? summary : content.sum)?.revertedText?.sentence
+    let notes =
+      [reverted].compactMap(\.self)
+      + summary.warnings(of: source.name).map(\.warning.message.sentence)
     let days = Dictionary(grouping: page.entries) { $0.date.prefix(10) }
     let parts = days.sorted { $0.key < $1.key }.map { day, entries -> HTML in
       let entries = entries.sorted { ($0.kind.order, $0.date) < ($1.kind.order, $1.date) }

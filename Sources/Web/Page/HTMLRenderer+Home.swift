@@ -254,6 +254,9 @@ extension HTMLRenderer {
     let words =
       changes.isCut
       ? "More than \(changes.count.grouped) changes" : changes.counts.words.capitalizedFirst
-    return #"<p><a href="\#(WebAddress.changes(source.name))">\#(words) by the last sync</a></p>"#
+    let relation = changes.hasEarlierSync ? "by" : "since"
+    return """
+      <p><a href="\(WebAddress.changes(source.name))">\(words) \(relation) the last sync</a></p>
+      """
   }
 }

@@ -123,6 +123,45 @@ struct HistoryTests {
     #expect(page?.date == .day(4))
   }
 
+  /// Leaves a checkpoint of a sync, with times in seconds since 1970.
+  private func leave(_ name: String, _ seconds: Double...) async throws {
+    let text = seconds.map { "\(Date.day($0).timeIntervalSince1970)" }.joined(separator: " ")
+    let update = CheckpointUpdate(name, from: nil, to: text)
+    _ = try await store.save(StoreBatch([], update: update), of: "things", at: .day(seconds[0]))
+  }
+
+  @Test func `compares with the end of a sync that may have missed records`() async throws {
+    try await store.save([StoreEntry("a"), StoreEntry("b")])
+    try await reconcile(["a", "b"], at: 1)
+    try await store.save([StoreEntry("a", mark: 1)], at: 2)
+    try await leave("incomplete", 3)
+    // It is the last sync itself.
+    #expect(try await changes(since: .sync) == ["a changed from 0"])
+    try await store.save([StoreEntry("b", mark: 1)], at: 4)
+    try await reconcile(["a", "b"], at: 5)
+    #expect(try await changes(since: .sync) == ["a changed from 1", "b changed from 0"])
+    let page = try await store.changes(of: "things", since: .sync, after: 0, limit: 9)
+    #expect(page?.date == .day(3) && page?.hasEarlierSync == true)
+    try await reconcile(["a", "b"], at: 6)
+    #expect(try await changes(since: .sync) == [])
+    // Of what was cleared, nothing is known, although its checkpoint is there.
+    try await store.clearHistory(of: "things")
+    try await store.save([StoreEntry("a", mark: 2)], at: 7)
+    #expect(try await changes(since: .sync) == nil)
+  }
+
+  @Test func `compares the only sync with what was stored before it`() async throws {
+    try await store.save([StoreEntry("a"), StoreEntry("b")])
+    try await store.save([StoreEntry("a", mark: 1), StoreEntry("c")], at: 6)
+    try await reconcile(["b", "c"], at: 7)
+    let end = try await store.changes(of: "things", since: .sync, after: 0, limit: 9)
+    #expect(end?.date == .day(7) && end?.hasEarlierSync == false)
+    try await leave("complete", 7, 5.5)
+    let beginning = try await store.changes(of: "things", since: .sync, after: 0, limit: 9)
+    #expect(beginning?.date == .day(5.5) && beginning?.hasEarlierSync == true)
+    #expect(try await changes(since: .sync) == ["a removed", "c added"])
+  }
+
   @Test func `does not write if nothing changes`() async throws {
     let entries = (0..<50).map { StoreEntry("\($0)") }
     try await store.save(entries)

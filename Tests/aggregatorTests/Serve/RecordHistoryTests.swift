@@ -218,6 +218,36 @@ import Testing
     #expect(sum.days == ["1970-01-03": sum.counts])
   }
 
+  @Test func `the page counts what has changed back, and says if no earlier sync is known`()
+    async throws
+  {
+    let query = ChangesQuery(since: "sync")
+    let pages = HTMLRenderer(
+      program: "aggregator", sources: [source], isReadOnly: false, now: Date())
+    func complete(onDay day: Int) async throws {
+      _ = try await store.save(
+        StoreBatch([], completesSync: true), of: "countries",
+        at: Date(timeIntervalSince1970: Double(day) * 86_400))
+    }
+    func html() async throws -> String {
+      let page = try await source.changes(query)
+      return pages.changes(ChangesContent(source: source, query: query, page: .success(page)))
+    }
+    let none = "No earlier sync is known: there is nothing to compare with yet"
+    try await save("Almaty", onDay: 0)
+    let unsynced = try await html()
+    #expect(unsynced.contains(">\(none)</h2>"))
+    try await complete(onDay: 1)
+    let first = try await html()
+    #expect(first.contains("<p class=\"count\">\(none)</p>"))
+    try await save("Astana", onDay: 2)
+    try await save("Almaty", onDay: 3)
+    try await complete(onDay: 4)
+    let second = try await html()
+    #expect(second.contains("<p class=\"count\">No changes since "))
+    #expect(second.contains(">1 changed and changed back.</p>"))
+  }
+
   @Test func `changes are summed up by day and by field`() throws {
     func country(_ name: String, _ capital: String) throws -> CountriesSource.Country {
       let code = try #require(CountryCode("KZ"))
