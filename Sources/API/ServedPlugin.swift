@@ -362,16 +362,18 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     guard let store = environment.store,
       try await store.checkpoint(Coverage.shortfallCheckpoint, of: name) != nil
     else { return nil }
-    return try await store.coverage(of: name).shortfall
+    return try await store.coverage(of: name).gapReason
   }
 
   package func cachedCount(of query: ServedQuery, _ page: ServedListing) async throws -> Int? {
     guard let index, let store = environment.store else { return nil }
-    // The page says then that the service may have more.
-    let isCopy =
-      query.isForPeople && query.query == nil
-      && page.summary.warnings.contains { $0.warning.code == .cachedOnly }
-    if !isCopy, try await !store.coverage(of: name).isComplete { return nil }
+    // The page says then that the service may have more, or that the last sync may have missed some.
+    let mayBePart = query.isForPeople && query.query == nil
+    if !mayBePart || !page.summary.warnings.contains(where: { $0.warning.code == .cachedOnly }) {
+      let isComplete = try await store.coverage(of: name).isComplete
+      let shortfall = try await isComplete || !mayBePart ? nil : shortfall()
+      guard isComplete || shortfall != nil else { return nil }
+    }
     // Another order and other matches would be those of the service.
     guard query.query == nil || page.summary.provenance?.origin == .cached else { return nil }
     if query.query != nil, let total = page.summary.total { return total }
@@ -385,7 +387,9 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     // The service finds others, and the values of very many records are read only if they are needed.
     if !query.readsIndex {
       let coverage = try await store.coverage(of: name)
-      guard query.query == nil, coverage.isComplete, coverage.cached <= Self.maxUnasked
+      let shortfall = try await coverage.isComplete ? nil : shortfall()
+      guard query.query == nil, coverage.isComplete || shortfall != nil,
+        coverage.cached <= Self.maxUnasked
       else { return nil }
     }
     let words = try query.query.map { try SearchQuery($0) }

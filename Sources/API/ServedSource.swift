@@ -398,10 +398,10 @@ package protocol ServedSource: Sendable {
 
   func page(_ query: ServedQuery) async throws -> ServedListing
   func record(_ id: String, _ query: ServedQuery) async throws -> ServedListing
-  /// ``Coverage/shortfall``.
+  /// The reason records are missing, or may be, if the last sync has come to its end; `nil` if none is known.
   func shortfall() async throws -> String?
   /// The number of records that a query without conditions matches, if all records are cached, and answered it, or the page
-  /// of people lists what is cached; `nil` if that is unknown.
+  /// of people lists what is cached, or says that the last sync may have missed some; `nil` if that is unknown.
   func cachedCount(of query: ServedQuery, _ page: ServedListing) async throws -> Int?
   /// The number of cached records before one in the list of a query; `nil` if it is not among them, or the service may list
   /// others.

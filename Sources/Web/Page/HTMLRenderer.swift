@@ -86,7 +86,7 @@ struct SourceContent: Sendable {
   /// The first records that are deleted on this machine.
   var hidden: ServedListing?
 
-  /// ``Coverage/shortfall``.
+  /// ``ServedSource/shortfall()``.
   var shortfall: String?
 
   /// A sample of the first records of the source, so that lists and records write values in the same way.

@@ -107,6 +107,40 @@ import Testing
     #expect(meanwhile == 21)
   }
 
+  @Test func `a sync that may have missed records leaves a whole list, and its gap is named`()
+    async throws
+  {
+    let server = try LoopbackServer { _ in
+      .json(#"[{"id": 1, "name": "a"}, {"name": "b"}, {"id": 3, "name": "c"}]"#)
+    }
+    let manifest = """
+      {"url": "\(server.baseURL)/things", "rows": "$", "id": "id", "paging": "single", "rate": "off", \
+      "fields": ["name"]}
+      """
+    let things = ServedPlugin(
+      DeclaredPlugin("things", try Manifest(reading: Data(manifest.utf8))),
+      in: PluginEnvironment(
+        settings: SourceSettings([:]), transport: HTTPTransport(), store: InMemoryStore()))
+    let result = try await things.sync(pages: nil) { _ in }
+    #expect(!result.isComplete)
+    var query = ServedQuery(limit: 1)
+    query.isForPeople = true
+    let page = try await things.page(query)
+    #expect(try await things.cachedCount(of: query, page) == 2)
+    #expect(try await things.offset(of: "3", in: query) == 1)
+    let reason = try #require(try await things.shortfall())
+    #expect(reason.contains("1 row could not be read"))
+    #expect(try await things.record("3", query).records.count == 1)
+    let error = await #expect(throws: SourceError.self) { try await things.record("2", query) }
+    #expect(error?.code == .notFound)
+    #expect(
+      error?.message.hasSuffix(
+        "not found; it may be missing, as the last sync is incomplete: \(reason)")
+        == true)
+    // For programs, the total is that of all records, which is unknown.
+    #expect(try await things.cachedCount(of: ServedQuery(limit: 1), page) == nil)
+  }
+
   @Test func `the columns of a table are remembered, unless the address names some`() async throws {
     func page(
       _ query: [ServerRequest.Parameter], _ cookie: String? = nil
