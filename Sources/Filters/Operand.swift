@@ -71,8 +71,7 @@ struct Operand: Sendable {
 
   /// True for a text of this number, as `10.50` is one of 10.5; zeros before it, as in `007`, make it a code.
   private func isNumber(in text: String) -> Bool {
-    guard let number, Numeral(text) == number else { return false }
-    return text.prefixMatch(of: /-?0\d/) == nil
+    number != nil && Numeral(recorded: text) == number
   }
 
   /// The order of a record's value; `nil` if the two cannot be compared.
@@ -97,7 +96,7 @@ struct Operand: Sendable {
 }
 
 /// A number that keeps integers beyond 2^53 apart, also those of more than 64 bits.
-package struct Numeral: Comparable, Sendable {
+package struct Numeral: Comparable, Hashable, Sendable {
   private let double: Double
   /// The nearest one to an integer beyond 64 bits.
   private let integer: Int
@@ -121,6 +120,20 @@ package struct Numeral: Comparable, Sendable {
     guard !text.hasPrefix("+"), text.utf8.allSatisfy(signs.contains), let double = Double(text)
     else { return nil }
     self.init(double, Int(text), text)
+  }
+
+  /// A text that is a number for `=`; not a code.
+  fileprivate init?(recorded text: String) {
+    guard let number = Numeral(text), text.prefixMatch(of: /-?0\d/) == nil else { return nil }
+    self = number
+  }
+
+  /// The number that a value of a record is for `=`, so that `1.1` and `1.10` are one; `nil` for a code, and any other value.
+  package init?(recorded value: JSON) {
+    switch value {
+    case .string(let text): self.init(recorded: text)
+    default: self.init(value)
+    }
   }
 
   init?(_ value: JSON) {

@@ -208,13 +208,27 @@ enum FacetShape: Sendable {
     let numbers = areCodes ? nil : all(\.asDouble)
     let isFew = different.count <= (numbers == nil ? Self.maxDifferent : Self.maxNumbers)
     if isRepeated, isFew {
-      self = .values(values.map(\.texts))
+      self = .values(Self.texts(of: present))
     } else if let numbers {
       self = .numbers(numbers)
     } else if let dates = all(\.asDate) {
       self = .dates(dates)
     } else {
-      self = isRepeated ? .values(values.map(\.texts)) : .none
+      self = isRepeated ? .values(Self.texts(of: present)) : .none
+    }
+  }
+
+  /// The different texts of each of these values; those of one number have the shortest of them, as a condition selects them
+  /// together.
+  private static func texts(of values: [[JSON]]) -> [[String]] {
+    var shortest: [Numeral: String] = [:]
+    for value in values.joined() {
+      guard let number = Numeral(recorded: value) else { continue }
+      let (text, other) = (value.cell, shortest[number])
+      if other.map({ text.utf8.count < $0.utf8.count }) ?? true { shortest[number] = text }
+    }
+    return values.map { values in
+      Array(Set(values.map { Numeral(recorded: $0).flatMap { shortest[$0] } ?? $0.cell }))
     }
   }
 }
@@ -378,9 +392,6 @@ extension String {
 }
 
 extension JSON {
-  /// The different texts of the values that are there.
-  fileprivate var texts: [String] { Array(Set(present.map(\.cell))) }
-
   fileprivate var asDate: Date? {
     guard case .string(let text) = self, let period = Period(recorded: text), period.isDate else {
       return nil

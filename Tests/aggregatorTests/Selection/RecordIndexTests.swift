@@ -232,6 +232,23 @@ import Testing
       try await index.facets(of: Self.fields, selectedBy: some, matching: nil) == narrowed)
   }
 
+  @Test func `the texts of one number are one value of a facet`() async throws {
+    let texts = ["1.10", "1.1", "2.0", "007", "7", "1.1", "a"]
+    let things = (0..<28).map { Thing(id: $0, text: texts[$0 % texts.count]) }
+    try await save(things)
+    let all = try Selection(SelectionText(conditions: []), Self.fields, at: Date())
+    let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
+    let facet = try #require(facets.first { $0.field == "text" })
+    #expect(
+      facet.values.map { "\($0.text) \($0.count)" } == ["1.1 12", "007 4", "2.0 4", "7 4", "a 4"])
+    #expect(facet.different == 5)
+    let value = try #require(facet.values.first)
+    let selected = try await sources([value.condition], nil)[1].page(PageRequest(limit: 1))
+    #expect(selected.total == value.count)
+    // The same of records that no store has.
+    #expect(try all.facets(of: Self.fields, in: things) == facets)
+  }
+
   @Test func `a date of another century does not make one range of all others`() async throws {
     try await save(
       (0..<400).map { id in
