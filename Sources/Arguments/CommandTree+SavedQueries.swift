@@ -1,3 +1,4 @@
+import AggregatorFilters
 import AggregatorKit
 package import AggregatorQueries
 package import AggregatorSavedQueries
@@ -93,8 +94,21 @@ extension CommandTree {
     _ = try line.action.get()
     try ArgumentParser(self).checkRepetition(in: query.words, of: line.command, at: line.path)
     let source = line.path.split(separator: " ").first.map(String.init)
-    if !query.hasParameters, let plugin = catalog.plugins.first(where: { $0.name == source }) {
-      try plugin.checkFields(of: line.invocation)
+    if let plugin = catalog.plugins.first(where: { $0.name == source }) {
+      if query.hasParameters {
+        try plugin.checkNamedFields(of: line.invocation)
+      } else {
+        try plugin.checkFields(of: line.invocation)
+      }
+    } else if line.path == "search", !query.hasParameters,
+      let selection = SelectionText(line.invocation)
+    {
+      let names = try selection.fieldNames()
+      let chosen = line.invocation.list(.source)
+      let plugins = catalog.plugins.filter { chosen?.contains($0.name) ?? true }
+      if !plugins.isEmpty {
+        try selection.requireFields(in: plugins.map { $0.fieldNames(orTyped: names) })
+      }
     }
     if line.invocation.has(.manifests) {
       throw CommandError(
@@ -106,6 +120,18 @@ extension CommandTree {
 }
 
 extension Plugin {
+  /// The same for conditions and orders in which arguments are yet to be filled in.
+  fileprivate func checkNamedFields(of invocation: Invocation) throws(CommandError) {
+    let conditions = invocation.texts(.condition).filter { (try? TypedFilter($0)) != nil }
+    // The order of groups is of their own fields.
+    let order =
+      Option.summarizing.contains(where: invocation.has) ? nil : invocation.text(.order)
+    let text = SelectionText(conditions: conditions, order: order)
+    for name in try text.fieldNames() where !name.contains("$") {
+      _ = try fields.fields(named: fields.names(shownAs: [name]))
+    }
+  }
+
   /// Fails with code `usage` for an option that names a field which the source does not have, or a condition that it cannot
   /// be read with.
   fileprivate func checkFields(of invocation: Invocation) throws(CommandError) {

@@ -428,7 +428,7 @@ package struct SQLConsole {
       case .output: try redirect(words)
       case .timer: isTimed = try isOn(words)
       case .parameter: try await setParameters(Array(words.dropFirst()))
-      case .save: try save(words)
+      case .save: try await save(words)
       case .saved:
         let queries = try savedQueries().queries
         try await show(wrapped(queries.map { "\($0.name) = \($0.text)" }))
@@ -687,7 +687,7 @@ package struct SQLConsole {
   // MARK: - Saved queries
 
   /// Saves the last statement, with the files that are attached.
-  private func save(_ words: [String]) throws(CommandError) {
+  private func save(_ words: [String]) async throws(CommandError) {
     let names = words.filter { $0 != Self.replacing }
     let name = try Self.argument(of: names, "NAME")
     guard names.count == 2 else {
@@ -698,6 +698,7 @@ package struct SQLConsole {
     }
     if statement.hasSuffix(";") { statement.removeLast() }
     try context.catalog.checkQueryName(name)
+    try await session.check(statement, in: context)
     let files = session.invocation.texts(.attach).flatMap { [Option.attach.spelling, $0] }
     let query = try SavedQuery(name, literal: ["sql"] + files + [statement])
     let file = try context.catalog.queryFile()

@@ -286,20 +286,30 @@ package struct SQLSession: Sendable {
   ) async throws(CommandError) {
     // It is as it is written.
     let text = invocation.arguments.joined(separator: " ").replacing("$$", with: "$")
-    guard text.contains(where: \.isLetter), !invocation.has(.attach), !SQLConsole.isScript(text),
-      // A damaged store stays where it is.
-      let environment = try? context.localEnvironment(isStrict: true),
+    guard text.contains(where: \.isLetter), !invocation.has(.attach), !SQLConsole.isScript(text)
+    else { return }
+    let session: SQLSession
+    do throws(CommandError) { session = try SQLSession(invocation, in: context) } catch {
+      if error.code == .usage { throw error }
+      return
+    }
+    try await session.check(text, in: context)
+  }
+
+  /// Compiles a statement that is saved, and throws what is wrong with it.
+  func check(_ text: String, in context: CommandContext) async throws(CommandError) {
+    // A damaged store stays where it is.
+    guard let environment = try? context.localEnvironment(isStrict: true),
       environment.store?.capabilities.database?.joinsOtherTables == true
     else { return }
     do {
-      let session = try SQLSession(invocation, in: context)
       _ = try await SQLRun(
-        SQLStatement(text, session.parameters), of: context.catalog.plugins, in: environment,
-        within: session.time)
+        SQLStatement(text, parameters), of: context.catalog.plugins, and: attached.files,
+        in: environment, within: QueryTime(limit))
     } catch let error as SourceError
       where error.code == .invalidRequest && !(error.cause is SQLMissingParameter)
     {
-      throw failure(error, of: text, in: context)
+      throw Self.failure(error, of: text, in: context)
     } catch let error as CommandError where error.code == .usage {
       throw error
     } catch {
