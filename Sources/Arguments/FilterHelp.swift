@@ -42,8 +42,9 @@ enum FilterHelp {
 
   static let notes = [
     "A value needs no quotes unless it would end early: at an \"and\" or \"or\" that a condition follows, or at "
-      + "a parenthesis that closes one; after ~, a text that begins with / needs them too. In quotes, a backslash "
-      + "precedes a quote or a backslash. In {x}, x is repeated any number of times, and in [x] it may be missing.",
+      + "a parenthesis that closes one, or if it goes on like one on a field (Up and id is 1); after ~, a text that "
+      + "begins with / needs them too. In quotes, a backslash precedes a quote or a backslash. "
+      + "In {x}, x is repeated any number of times, and in [x] it may be missing.",
     #"Regular expressions have . [a-z] [^a-z] [[:alpha:]] \d \w \s \D \W \S \p{L} \P{L} ^ $ \b \B (…) | * + ? {2} {2,} {2,9}, and match "#
       + "anywhere in the value; (?i) at the start ignores case. They take linear time, so that there are neither backreferences nor lookaround.",
     "\"--fields help\" lists the fields of a source.",

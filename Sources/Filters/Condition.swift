@@ -28,7 +28,7 @@ package struct Condition<Item>: Sendable {
         )
       }
       guard
-        !comparison.isOrder || typed.isQuotedBound || !fields.contains(where: { $0.name == value })
+        !comparison.isOrder || typed.isQuoted || !fields.contains(where: { $0.name == value })
       else {
         throw FilterError(
           "a filter cannot compare two fields: \"\(value)\" is one",
@@ -41,6 +41,11 @@ package struct Condition<Item>: Sendable {
       for value in values { operands.append(try field.operand(value, for: .equal, at: now)) }
       test = .oneOf(operands)
     case .range(let low, let high):
+      if field.kind.isNumeric, let remedy = field.remedy(forRange: low, high) {
+        throw FilterError(
+          "invalid range \(low)..\(high) for field \"\(field.name)\": must be of numbers",
+          hint: remedy)
+      }
       let operands = (
         try field.operand(low, for: .greaterOrEqual, at: now),
         try field.operand(high, for: .lessOrEqual, at: now)
@@ -105,9 +110,11 @@ package struct Condition<Item>: Sendable {
 
   private func misfit(_ operand: Operand, _ requirement: String) -> SourceError {
     let meant: String? =
-      if case .compare(let comparison, _) = test {
-        field.remedy(for: operand, comparison)
-      } else { nil }
+      switch test {
+      case .compare(let comparison, _): field.remedy(for: operand, comparison)
+      case .range(let low, let high): field.remedy(forRange: low.text, high.text)
+      case .oneOf, .pattern: nil
+      }
     return SourceError(
       .invalidRequest,
       "invalid value \"\(operand.text.oneLine(atMost: 80))\" for field \"\(field.name)\": must be \(requirement)",
@@ -279,13 +286,17 @@ extension Field {
       return "write \(name)\(isEqual ? "=" : "!="), which matches records "
         + (isEqual ? "without a value" : "with a value")
     }
-    if let match = value.wholeMatch(of: /([+-]?\d+),(\d{1,2}|\d{4,})/) {
-      return "write \(name)\(comparison.rawValue)\(match.1).\(match.2)"
-    }
+    if let number = value.decimalComma { return "write \(name)\(comparison.rawValue)\(number)" }
     if let match = value.wholeMatch(of: /([^()\s]+)\)+/) {
       return "no ( before ): write \(name)\(comparison.rawValue)\(match.1)"
     }
     return nil
+  }
+
+  /// The range that is meant by one of numbers with decimal commas.
+  fileprivate func remedy(forRange low: String, _ high: String) -> String? {
+    let bounds = [low, high].map { $0.decimalComma ?? $0 }
+    return bounds == [low, high] ? nil : "write \(name.asField) in \(bounds[0])..\(bounds[1])"
   }
 
   /// The operand of a comparison with values of the field; empty for a missing value.
@@ -332,6 +343,11 @@ extension String {
     firstMatch(of: /\s\w+\s?(?:[!<>]?=|[~<>])/)?.range.lowerBound
   }
 
+  /// The number `4.5` of `4,5`; `nil` for another text, and for `1,500`, which may be a larger number.
+  fileprivate var decimalComma: String? {
+    wholeMatch(of: /([+-]?\d+),(\d{1,2}|\d{4,})/).map { "\($0.1).\($0.2)" }
+  }
+
   /// A date such as 1.2.2020 in the form of conditions, 2020-02-01; `nil` for another text.
   fileprivate var dateOfDots: String? {
     guard let match = wholeMatch(of: /(\d?\d)\.(0?[1-9]|1[0-2])\.(\d{4})/) else { return nil }
@@ -347,6 +363,22 @@ extension String {
     return isAnchored
       ? self : "\(match.1.isEmpty ? "^" : "")\(match.2)\(match.3.isEmpty ? "$" : "")"
   }
+}
+
+extension String {
+  /// The name of the field that a path of other notations means: `owner.login` for `$.owner.login` and `owner["login"]`, and
+  /// the name in single quotes.
+  fileprivate var memberPath: String {
+    let path = replacing(/\[(?:"([^"]*)"|'([^']*)'|[0-9*]*)\]/) { match in
+      (match.1 ?? match.2).map { ".\($0)" } ?? ""
+    }
+    let name = String(path.trimmingPrefix(/\$?\.|\$(?=.)/))
+    return name.wholeMatch(of: /'(.+)'/).map { String($0.1) } ?? name
+  }
+}
+
+extension FieldKind {
+  fileprivate var isNumeric: Bool { self == .integer || self == .number }
 }
 
 extension Array {
@@ -377,13 +409,16 @@ extension Array {
       var meant = String(name[start...].prefix { $0 != ")" })
       if ["avg", "average"].contains(meant) { meant = "mean" }
       let parts = name.split { $0 == " " || $0 == ";" }.map(String.init)
+      let path = name.memberPath
       let areFields = parts.count > 1 && parts.allSatisfy { part in contains { $0.name == part } }
       throw FilterError(
         "unknown field \"\(name)\"",
         suggestion: areFields
           ? parts.joined(separator: ",")
-          : members.isEmpty
-            ? nearest(to: meant, in: map(\.name)) : members.prefix(3).joined(separator: ", "),
+          : path != name && contains { $0.name == path }
+            ? path
+            : members.isEmpty
+              ? nearest(to: meant, in: map(\.name)) : members.prefix(3).joined(separator: ", "),
         hint: "available fields: \(map(\.name).joined(separator: ", "))")
     }
     return field

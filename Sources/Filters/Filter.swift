@@ -15,6 +15,7 @@ package indirect enum Filter<Item>: Sendable {
       for part in parts { filters.append(try Filter(part, fields, at: now)) }
       return filters
     }
+    if case .condition(let condition) = typed { try condition.checkValue(fields) }
     self =
       switch typed {
       case .condition(let condition): .condition(try Condition(condition, fields, at: now))

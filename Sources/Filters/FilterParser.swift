@@ -27,6 +27,18 @@ struct FilterParser {
     }
   }
 
+  /// The texts of the filters that must all hold: the whole text if an `or` joins them.
+  mutating func conjuncts() throws(FilterError) -> [String] {
+    var texts: [String] = []
+    repeat {
+      let start = index
+      _ = try part()
+      texts.append(string(start..<index).trimmed)
+    } while take("and")
+    skipSpace()
+    return index == scalars.count ? texts : [text]
+  }
+
   mutating func filter() throws(FilterError) -> TypedFilter {
     let filter = try choice()
     skipSpace()
@@ -116,15 +128,16 @@ struct FilterParser {
     skipSpace()
     let start = index
     let word = endOfField(start)
+    try checkFieldQuotes(at: start)
     let field = current == "\"" ? try quoted() : string(start..<word)
     index = afterSpace(word)
     if let next = keyword("not", at: index), let end = keyword("in", at: afterSpace(next)) {
       index = end
-      return .not(.condition(TypedCondition(field, try membership(of: field))))
+      return .not(.condition(try membership(of: field)))
     }
     if let end = keyword("in", at: index), word > start {
       index = end
-      return .condition(TypedCondition(field, try membership(of: field)))
+      return .condition(try membership(of: field))
     }
     guard let first = current, first.isOperator else { throw noOperator(after: field, at: start) }
     guard word > start else {
@@ -153,10 +166,12 @@ struct FilterParser {
     }
     let isQuoted = current?.isQuote ?? false
     let value = try value(of: field, comparison)
-    return .condition(TypedCondition(field, comparison, value, isQuoted: isQuoted))
+    return .condition(TypedCondition(field, .compare(comparison, value), isQuoted: isQuoted))
   }
 
   private func noOperator(after field: String, at start: Int) -> FilterError {
+    // The parenthesis of `(active)`.
+    let field = groups > 0 ? String(field.prefix { $0 != ")" }) : field
     let word = string(index..<endOfField(index)).lowercased()
     let isGiven = start < given
     let shown = isGiven ? "" : field.oneLine(atMost: 80).asField
@@ -210,6 +225,13 @@ struct FilterParser {
   /// The words of other languages for `~`.
   private static let containing: Set<String> = ["like", "ilike", "contains"]
 
+  /// Words that people write for an operator, and the operator.
+  private static let operators: [String: String] = [
+    "has": "~", "includes": "~", "equals": "=", "eq": "=", "ne": "!=", "before": "<", "below": "<",
+    "under": "<", "lt": "<", "lte": "<=", "after": ">", "above": ">", "over": ">", "gt": ">",
+    "gte": ">=",
+  ]
+
   /// The notation here for an operator of other languages, such as `between`; `nil` if the word is none.
   private static func hint(on word: String, after field: String) -> String? {
     switch word {
@@ -219,13 +241,13 @@ struct FilterParser {
     case "starts", "startswith": "write \(field)~/^VALUE/"
     case "ends", "endswith": "write \(field)~/VALUE$/"
     case "between": field.isEmpty ? "write in A..B" : "write \(field) in A..B"
-    default: nil
+    default: operators[word].map { "write \(field)\($0)VALUE" }
     }
   }
 
   /// The notation here for `is true`, `is not null` and the like.
   private static func hint(onState words: String, of field: String) -> String {
-    var words = words.lowercased().split(whereSeparator: \.isWhitespace).dropFirst()
+    var words = words.lowercased().split { $0.isWhitespace || $0 == ")" }.dropFirst()
     let sign = words.first == "not" ? "!=" : "="
     if sign == "!=" { words.removeFirst() }
     return switch words.first {
@@ -266,6 +288,7 @@ struct FilterParser {
         "unknown operator",
         hint: (known ?? "the operators are = != ~ < <= > >=") + "; quote a value like \"=5\"")
     }
+    try checkValueQuotes(at: index)
     let start = index
     index = endOfValue(start)
     if let word = otherJoint(start..<index) {
@@ -351,10 +374,8 @@ struct FilterParser {
     return String(value)
   }
 
-  /// The list or the range after `in`.
-  private mutating func membership(
-    of field: String
-  ) throws(FilterError) -> TypedCondition.Test {
+  /// The condition with the list or the range after `in`.
+  private mutating func membership(of field: String) throws(FilterError) -> TypedCondition {
     skipSpace()
     guard current == "(" else { return try range(of: field) }
     let start = index
@@ -366,6 +387,7 @@ struct FilterParser {
         values.append(try quoted())
         skipSpace()
       } else {
+        try checkValueQuotes(at: index)
         let first = index
         index = endOfElement(first)
         let value = string(first..<index).trimmed
@@ -379,11 +401,12 @@ struct FilterParser {
         throw invalid("a comma or ) must follow the quoted value")
       }
       index += 1
-      if end == ")" { return .oneOf(values) }
+      if end == ")" { return TypedCondition(field, .oneOf(values)) }
     }
   }
 
-  private mutating func range(of field: String) throws(FilterError) -> TypedCondition.Test {
+  private mutating func range(of field: String) throws(FilterError) -> TypedCondition {
+    try checkValueQuotes(at: index)
     let start = index
     var low: String?
     if let quote = current, quote.isQuote {
@@ -407,7 +430,8 @@ struct FilterParser {
     let first = low ?? string(index..<dots).trimmed
     index = min(afterSpace(dots + 2), max(end, dots + 2))
     let last: String
-    if let quote = current, quote.isQuote {
+    let isQuoted = current?.isQuote ?? false
+    if isQuoted {
       last = try quoted()
     } else {
       let start = index
@@ -419,7 +443,43 @@ struct FilterParser {
         "a range needs two values", at: start,
         hint: "write \(field.asField)>=A or \(field.asField)<=B for an open one")
     }
-    return .range(first, last)
+    return TypedCondition(field, .range(first, last), isQuoted: isQuoted)
+  }
+
+  // MARK: - Quotes of other kinds
+
+  /// Refuses a field in other quotes than those of a field.
+  private func checkFieldQuotes(at start: Int) throws(FilterError) {
+    guard start >= given, let quote = current, quote == "'" || quote == "`" || quote.isCurly,
+      let end = scalars[(start + 1)...].prefix(100).firstIndex(where: quote.isClosed(by:))
+    else { return }
+    let (name, next) = (string(start + 1..<end), afterSpace(end + 1))
+    let isField =
+      next < scalars.count && scalars[next].isOperator || keyword("in", at: next) != nil
+      || keyword("not", at: next) != nil
+    // `'x' = name` may be a value before its field.
+    guard isField, quote != "'" || name.contains(" ") else { return }
+    throw invalid(
+      "no field", at: start, hint: "write \(name.inQuotes): a field has straight double quotes")
+  }
+
+  /// Refuses a value in curly quotes, which are part of a text: a text processor has made them.
+  private func checkValueQuotes(at start: Int) throws(FilterError) {
+    guard start < scalars.count, scalars[start].isCurly,
+      let end = scalars[(start + 1)...].firstIndex(where: scalars[start].isClosed(by:))
+    else { return }
+    let isDouble = !scalars[start].isSingle
+    // Names begin with a single one, too, and have others within.
+    let next = afterSpace(end + 1)
+    guard
+      isDouble || next == scalars.count || ",)".unicodeScalars.contains(scalars[next])
+        || isJoint("and", at: next) || isJoint("or", at: next)
+    else { return }
+    let meant = text.replacing(isDouble ? /[“”„]/ : /[‘’]/, with: isDouble ? "\"" : "'")
+    let isMeant = given == 0 && text.utf8.count <= 200 && (try? TypedFilter(meant)) != nil
+    throw invalid(
+      "curly quotes are part of a text", at: start,
+      hint: (isMeant ? "write \(meant); " : "") + "quote a text with them by straight ones")
   }
 
   // MARK: - Looking ahead
@@ -597,25 +657,110 @@ struct FilterParser {
     return nil
   }
 
-  /// A word in an unquoted value that looks like the joint of two conditions.
-  private func otherJoint(_ value: Range<Int>) -> Range<Int>? {
+  /// Words that join conditions, here or elsewhere.
+  private static let joints: Set<String> = ["and", "or", "xor", "||", "|", "&&", "&", "not"]
+
+  /// The words in an unquoted value that may join two conditions.
+  private func joints(in value: Range<Int>) -> [Range<Int>] {
+    var joints: [Range<Int>] = []
     var index = value.lowerBound
     while index < value.upperBound {
       let start = afterSpace(index)
       index = start
       while index < value.upperBound, !scalars[index].properties.isWhitespace { index += 1 }
       guard start < index, index - start <= 3,
-        ["or", "xor", "||", "|", "&&", "&", "not"].contains(string(start..<index).lowercased())
+        Self.joints.contains(string(start..<index).lowercased())
       else { continue }
-      var next = index
-      while next < scalars.count,
-        scalars[next] == "(" || scalars[next].properties.isWhitespace
-      {
-        next += 1
+      joints.append(start..<index)
+    }
+    return joints
+  }
+
+  /// The index after spaces and parentheses that open.
+  private func afterOpening(_ start: Int) -> Int {
+    var index = start
+    while index < scalars.count, scalars[index] == "(" || scalars[index].properties.isWhitespace {
+      index += 1
+    }
+    return index
+  }
+
+  /// A word in an unquoted value that looks like the joint of two conditions.
+  private func otherJoint(_ value: Range<Int>) -> Range<Int>? {
+    joints(in: value).first { word in
+      string(word).lowercased() != "and" && startsCondition(afterOpening(word.upperBound))
+    }
+  }
+}
+
+// MARK: - Half of a condition
+
+extension FilterParser {
+  /// Words after a field that begin a condition, here or in other languages.
+  private static let verbs: Set<String> = containing.union(operators.keys).union([
+    "is", "isn't", "isnt", "in", "not", "between", "matches", "regexp", "starts", "startswith",
+    "ends", "endswith",
+  ])
+
+  /// The error for half of a condition on a known field in this unquoted value, after a joint: `open and score is null`.
+  ///
+  /// All after a joint that is a condition has ended the value, so that it would be a part of the text.
+  ///
+  /// - Parameters:
+  ///   - isField: True for the name of a field, in lower case.
+  ///   - isFlag: True for that of one that is true or false, which says something alone.
+  func halfCondition(
+    isField: (String) -> Bool, isFlag: (String) -> Bool
+  ) -> FilterError? {
+    let all = 0..<scalars.count
+    let words = joints(in: all).filter { string($0).lowercased() != "not" }
+      .map { (end: $0.upperBound, isWord: true) }
+    let commas = all.dropLast().filter {
+      scalars[$0] == "," && scalars[$0 + 1].properties.isWhitespace
+    }.map { (end: $0 + 1, isWord: false) }
+    for joint in (words + commas).sorted(by: { $0.end < $1.end }) {
+      var start = afterOpening(joint.end)
+      var isNegated = false
+      while let next = negated(start) {
+        start = afterOpening(next)
+        isNegated.toggle()
       }
-      if startsCondition(next) { return start..<index }
+      func rest() -> String { string(afterSpace(joint.end)..<all.upperBound) }
+      let flag = flag(at: start, isFlag)
+      if joint.isWord, isAlone(flag) {
+        return .syntax(
+          "invalid condition \"\(rest().oneLine(atMost: 200))\": no operator",
+          hint: "write \(string(flag).asField)=\(isNegated ? "no" : "yes")")
+      }
+      guard beginsHalf(at: start, isField: isField) else { continue }
+      do throws(FilterError) { _ = try TypedFilter(rest()) } catch { return error }
+      return invalid("a condition begins within a text", at: start)
     }
     return nil
+  }
+
+  /// True if a word that begins a condition follows the name of a field, or a sign of other languages.
+  private func beginsHalf(at start: Int, isField: (String) -> Bool) -> Bool {
+    let end = endOfField(start)
+    guard start < end else { return false }
+    let isQuoted = scalars[start] == "\"" && endOfQuotes(start) != nil
+    let name = (isQuoted ? string(start + 1..<end - 1) : string(start..<end)).lowercased()
+    if !isQuoted, let sign = name.firstIndex(where: { Self.signs[$0] != nil || $0 == ":" }) {
+      // `note: this` is a text.
+      let isTyped = name[sign] != ":" || name.index(after: sign) < name.endIndex
+      return isTyped && isField(String(name[..<sign]))
+    }
+    let next = afterSpace(end)
+    guard end < next, next < scalars.count else { return false }
+    let word = string(next..<endOfField(next)).lowercased()
+    let isVerb = Self.verbs.contains(word.replacing("’", with: "'").filter { $0 != ")" })
+    return (isVerb || word.first.map { Self.signs[$0] != nil } == true) && isField(name)
+  }
+
+  /// The range of a word that is a flag; empty for another one.
+  private func flag(at start: Int, _ isFlag: (String) -> Bool) -> Range<Int> {
+    let end = scalars[start..<endOfField(start)].firstIndex(of: ")") ?? endOfField(start)
+    return isFlag(string(start..<end).lowercased()) ? start..<end : start..<start
   }
 }
 
@@ -624,7 +769,8 @@ extension String {
   package var asField: String {
     let isWord =
       unicodeScalars.allSatisfy { !$0.isOperator && !$0.properties.isWhitespace }
-      && !hasPrefix("(") && !hasPrefix("\"")
+      && !hasPrefix("(")
+      && unicodeScalars.first.map { $0.isQuote || $0.isCurly || $0 == "`" } != true
     return isWord ? self : inQuotes
   }
 }
@@ -635,4 +781,13 @@ extension Unicode.Scalar {
   }
 
   fileprivate var isQuote: Bool { self == "\"" || self == "'" }
+
+  fileprivate var isCurly: Bool { isSingle || self == "“" || self == "”" || self == "„" }
+
+  fileprivate var isSingle: Bool { self == "‘" || self == "’" }
+
+  /// True for a quote that ends what begins with this one.
+  fileprivate func isClosed(by other: Unicode.Scalar) -> Bool {
+    isCurly ? other.isCurly && other.isSingle == isSingle : other == self
+  }
 }

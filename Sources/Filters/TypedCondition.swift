@@ -1,3 +1,4 @@
+import AggregatorCore
 import AggregatorText
 
 /// A condition as typed: a field and what its value must be.
@@ -16,8 +17,8 @@ package struct TypedCondition: Hashable, Sendable {
   package private(set) var field: String
   package let test: Test
 
-  /// True for a bound in quotes, which is a text also if a field has its name.
-  package private(set) var isQuotedBound = false
+  /// True for a value in quotes, or the last one of a range: a bound is then a text also if a field has its name.
+  package private(set) var isQuoted = false
 
   /// Quotes are a way of typing.
   package static func == (one: TypedCondition, other: TypedCondition) -> Bool {
@@ -35,9 +36,41 @@ package struct TypedCondition: Hashable, Sendable {
     self.init(field, .compare(comparison, value))
   }
 
-  init(_ field: String, _ comparison: Comparison, _ value: String, isQuoted: Bool) {
-    self.init(field, comparison, value)
-    isQuotedBound = isQuoted && comparison.isOrder
+  init(_ field: String, _ test: Test, isQuoted: Bool) {
+    self.init(field, test)
+    self.isQuoted = isQuoted
+  }
+
+  /// Refuses an unquoted value in which half of a condition follows a joint, as in `state=open and score is null`, or a flag
+  /// alone.
+  ///
+  /// Texts such as `rock and roll` are values: what follows a joint is half of a condition only if it begins with a known field.
+  ///
+  /// - Parameters:
+  ///   - isField: True for the name of a known field, in lower case.
+  ///   - isFlag: True for that of one that is true or false.
+  package func checkValue(
+    isField: (String) -> Bool, isFlag: (String) -> Bool = { _ in false }
+  ) throws(FilterError) {
+    let value: String
+    switch test {
+    case .compare(_, let text), .range(_, let text): value = text
+    case .oneOf, .pattern: return
+    }
+    guard !isQuoted,
+      var error = try FilterParser(value).halfCondition(isField: isField, isFlag: isFlag)
+    else { return }
+    let own = quoted
+    let remedy = own.count <= 80 ? "quote a text: \(own)" : "quote a text that contains it"
+    error.hint = error.hint.map { "\($0); \(remedy)" } ?? remedy
+    throw error
+  }
+
+  /// The same for the names of fields.
+  func checkValue<Item>(_ fields: [Field<Item>]) throws(FilterError) {
+    try checkValue(
+      isField: { name in fields.contains { $0.name.lowercased() == name } },
+      isFlag: { name in fields.contains { $0.kind == .bool && $0.name.lowercased() == name } })
   }
 
   /// `nil` for an operator that there is not.
@@ -66,7 +99,7 @@ package struct TypedCondition: Hashable, Sendable {
   func replacingValues(_ new: (_ text: String, _ isPattern: Bool) -> String) -> TypedCondition {
     switch test {
     case .compare(let comparison, let value):
-      TypedCondition(field, comparison, new(value, false), isQuoted: isQuotedBound)
+      TypedCondition(field, .compare(comparison, new(value, false)), isQuoted: isQuoted)
     case .oneOf(let values): TypedCondition(field, .oneOf(values.map { new($0, false) }))
     case .range(let low, let high): TypedCondition(field, .range(new(low, false), new(high, false)))
     case .pattern(let text, let ignoresCase):

@@ -2,7 +2,8 @@
 ///
 /// ``grammar`` has its syntax. A value needs no quotes unless it would end early: it ends at the end of the text, before an `and` or an `or` that a
 /// condition follows, and within parentheses at the one that closes them. After `~`, a text that begins with `/` needs quotes as well. Within
-/// single or double quotes a backslash precedes a quote or a backslash.
+/// single or double quotes a backslash precedes a quote or a backslash. A value that goes on with half of a condition on a known field is refused by
+/// ``Filter``.
 package indirect enum TypedFilter: Hashable, Sendable {
   case condition(TypedCondition)
   case not(TypedFilter)
@@ -32,6 +33,14 @@ package indirect enum TypedFilter: Hashable, Sendable {
   package init(_ text: String, on field: String? = nil) throws(FilterError) {
     var parser = try FilterParser(text, on: field)
     self = try parser.filter()
+  }
+
+  /// The texts of the filters that must all hold, as they were typed; the text itself if it is no filter.
+  package static func conjuncts(of text: String) -> [String] {
+    guard var parser = try? FilterParser(text), let texts = try? parser.conjuncts() else {
+      return [text]
+    }
+    return texts
   }
 
   /// The filter that one or more others make together.

@@ -292,6 +292,22 @@ extension SavedQuery {
         .usage, "an argument of the saved query \"\(name)\" must be a value in its condition",
         hint: "write conditions such as 'name~$1', or '$1' for a whole one")
     }
+    // Filled in, values have quotes, in which half of a condition would be a text, whatever its field is.
+    do throws(FilterError) {
+      for condition in typed.conditions {
+        try condition.checkValue { $0.wholeMatch(of: /[a-z_][\w.-]*/) != nil }
+      }
+    } catch {
+      func shown(_ text: String) -> String {
+        text.unicodeScalars.map { scalar in
+          guard isPlace(scalar) else { return String(scalar) }
+          return scalar == Self.place(of: 0) ? "$@" : "$\(scalar.value - 0xFDD0)"
+        }.joined()
+      }
+      throw CommandError(
+        .usage, "\(shown(error.message)) in the saved query \"\(name)\"",
+        hint: error.hint.map { .words(shown($0)) })
+    }
     let filter = typed.replacingValues { text, isPattern in
       text.unicodeScalars.map { scalar in
         guard let value = values[scalar] else { return String(scalar) }

@@ -32,8 +32,19 @@ package struct SelectionText: Hashable, Codable, Sendable {
   /// - Parameter fields: The names of the fields of each source.
   package func requireFields(in fields: [[String]]) throws(CommandError) {
     let names = try fieldNames()
-    guard !fields.contains(where: { Set($0).isSuperset(of: names) }) else { return }
     let all = Set(fields.joined())
+    // A source without the field of half a condition would look for it as a text.
+    let known = Set(all.map { $0.lowercased() })
+    do throws(FilterError) {
+      for text in conditions {
+        for condition in try TypedFilter(text).conditions {
+          try condition.checkValue(isField: known.contains)
+        }
+      }
+    } catch {
+      throw CommandError(error)
+    }
+    guard !fields.contains(where: { Set($0).isSuperset(of: names) }) else { return }
     if let name = names.first(where: { !all.contains($0) }) {
       throw CommandError(
         .usage, "unknown field \"\(name)\"", suggestion: nearest(to: name, in: all.sorted()),

@@ -156,15 +156,15 @@ struct WebRouter: Sendable {
         rest.append(condition)
         continue
       }
-      // The parts that must all hold are tried one by one, so that the others stay; a single one stays as it was typed.
-      let parts = (try? TypedFilter(condition).conjuncts.map(\.quoted)) ?? []
+      // The parts that must all hold are tried one by one, so that the others stay. All stay as they were typed: in quotes, what
+      // is half of a condition would be a text.
       var working: [String] = []
-      for part in parts.count > 1 ? parts : [condition] {
+      for part in TypedFilter.conjuncts(of: condition) {
         if let problem = await flaw(of: part) {
           wrong = WrongFilters(
             filters: (wrong?.filters ?? []) + [part], problem: wrong?.problem ?? problem)
         } else {
-          working.append("(\(part))")
+          working.append("(\((try? TypedFilter(part).quoted) ?? part))")
         }
       }
       if !working.isEmpty { rest.append(working.joined(separator: " and ")) }

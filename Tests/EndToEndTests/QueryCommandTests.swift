@@ -70,6 +70,11 @@ import Testing
       (["countries", "list", "--yes"], "does not accept --yes"),
       (["countries", "list", "--where", "nmae=x"], "unknown field \"nmae\""),
       (["countries", "list", "--sort", "nmae"], "unknown field \"nmae\""),
+      (["countries", "list", "--where", "nmae=$1"], "unknown field \"nmae\""),
+      (["countries", "list", "--where", "$1", "--sort", "-nmae"], "unknown field \"nmae\""),
+      (["search", "war", "--where", "nmae=x"], "unknown field \"nmae\""),
+      (["countries", "list", "--where", "region=EU and capital is null"], "write capital=, which"),
+      (["countries", "list", "--where", "region=$1 and capital is null"], "write capital=, which"),
       (["countries", "list", "--fields", "nmae"], "unknown field \"nmae\""),
       (["countries list 'x"], "a quote is not closed"),
       (["countries", "list", "$x"], "unknown parameter \"$x\": arguments are $1 to $9 and $@"),
@@ -418,6 +423,18 @@ import Testing
     for (argument, row) in [("5", "integer\t5"), ("1.10", "text\t1.10"), ("Null", "text\tNull")] {
       #expect(try await run("typed", argument).output == "\(row)\n")
     }
+  }
+
+  @Test func `half of a condition beside an argument is no text`() async throws {
+    try write("foo = countries list --where 'region=$1 and capital is null'\n")
+    let outcome = try await run("foo", "EU", "--offline")
+    #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
+    #expect(
+      outcome.errors == """
+        error: invalid condition "capital is null": no operator (character 9) in the saved query "foo"
+        hint: write capital=, which matches records without a value; quote a text: region="$1 and capital is null"
+
+        """)
   }
 
   @Test func `a surplus argument names the parameters of SQL, and ? may be an operator`()

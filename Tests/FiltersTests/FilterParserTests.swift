@@ -149,7 +149,8 @@ import Testing
       ("a =< 3", "write a<=3;"), ("a <> 3", "write a!=3;"),
       (".a==\"x y\"", "write a=\"x y\";"), ("a==", "write a=VALUE;"),
       ("region:EU", "write region=EU"), ("owner.login: x y and b=1", "write owner.login=x y"),
-      ("a has b", "write FIELD=VALUE with one of"), ("a in 20-30", "write a in 20..30"),
+      ("a has b", "write a~VALUE"), ("a before 2024", "write a<VALUE"),
+      ("a in 20-30", "write a in 20..30"),
       ("a in EU, AS", "write a in (EU, AS)"), ("a in [EU,AS] or b=1", "write a in (EU,AS)"),
       ("a in 20", "such as a in (1, 2)"),
       ("a~/usr/bin and b=1", #"quote a text that begins with "/": a~"/usr/bin""#),
@@ -163,12 +164,34 @@ import Testing
       ("active and x=1", "write active=yes"), ("!active and x=1", "write active=no"),
       ("!a=b", "write not a=b"), ("a=x and !b=y", "write not b=y"), ("!(a=b)", "write not (a=b)"),
       ("a~/fr", #"quote a text that begins with "/": a~"/fr""#),
+      ("a=“b c”", "write a=\"b c\"; quote a text with them by straight ones"),
+      ("a=‘b’ and c=1", "write a='b' and c=1;"), ("a in (“b”, ”c”)", "write a in (\"b\", \"c\");"),
+      ("a=“b \"c” d", "quote a text with them by straight ones"),
+      ("“a b”=c", "write \"a b\": a field has straight double quotes"),
+      ("'a b' in (c)", "write \"a b\":"), ("x=1 and `a`=2", "write \"a\":"),
+      ("(a is null)", "write a=, which matches records without a value"),
+      ("not (active)", "write active=no"),
     ] as [(String, String)])
   func `names the remedy, such as the operator for one of another language`(
     text: String, hint: String
   ) throws {
     let error = #expect(throws: FilterError.self) { try TypedFilter(text) }
     #expect(error?.hint?.hasPrefix(hint) == true, "\(error?.hint ?? "")")
+  }
+
+  @Test(arguments: ["’t Hooft", "‘Abbas", "O’Brien", "an “open” door", "‘a’b"])
+  func `curly quotes within a value are a part of it`(value: String) throws {
+    #expect(try parts("a=\(value)") == ["a|=|\(value)"])
+    #expect(try parts("a=\"\(value)\"") == ["a|=|\(value)"])
+  }
+
+  @Test(arguments: [
+    ("a=x and y and b>1", ["a=x and y", "b>1"]), (" a=x ", ["a=x"]),
+    ("(a=1 and b=2) and not c='3' ", ["(a=1 and b=2)", "not c='3'"]),
+    ("a=1 and b=2 or c=3", ["a=1 and b=2 or c=3"]), ("a", ["a"]), ("", [""]),
+  ])
+  func `the parts that must all hold are as they were typed`(text: String, expected: [String]) {
+    #expect(TypedFilter.conjuncts(of: text) == expected)
   }
 
   @Test func `has limits`() throws {

@@ -146,7 +146,12 @@ import Testing
       ("number in (1..2)", nil, "write number in 1..2"), ("number=x", nil, "such as number>10"),
       ("number=null", nil, "write number=, which matches records without a value"),
       ("number!=NULL", nil, "write number!=, which matches records with a value"),
-      ("number>1,5", nil, "write number>1.5"), ("number>1,500", nil, "such as number>10"),
+      ("number>1,5", nil, "write number>1.5"), ("number=4,5", nil, "write number=4.5"),
+      ("number in 4,5..6", nil, "write number in 4.5..6"),
+      ("$.text=x", "text", "available fields: id, text, number, list, bool"),
+      ("'text'=x", "text", "available fields: id, text, number, list, bool"),
+      ("list[0]=x", "list", "available fields: id, text, number, list, bool"),
+      ("number>1,500", nil, "such as number>10"),
       ("number>3)", nil, "no ( before ): write number>3"),
       ("20<number", "number>20", "the field comes first"),
       ("20<=number<30", nil, nil),
@@ -161,6 +166,55 @@ import Testing
   {
     let error = #expect(throws: FilterError.self) { try Filter(text) }
     if hint != nil { #expect(error?.suggestion == suggestion && error?.hint == hint, "\(text)") }
+  }
+
+  @Test(
+    arguments: [
+      ("text=open and number is null", "write number=, which matches records without a value"),
+      ("text=open or number is not null", "write number!=, which matches records with a value"),
+      ("text~open and Number is 3", "write Number=VALUE"),
+      ("text=x and number has", "write number~"),
+      ("text=x and number before 3", "write number<VALUE"),
+      ("text=x and number between 1 and 2", "write number in A..B"),
+      ("text=x and number in it", "such as number in (1, 2)"),
+      ("text=x and not number is null", "write number="),
+      ("text=x and (number is null)", "write number=,"),
+      ("(text=x and (number is null)) or id=2", "write number=,"),
+      ("text=x and \"number\" is null", "write number="),
+      ("not (text=x and number is null)", "write number="),
+      ("id>1 and text=x, number is null and id<3", "write number="),
+      ("text=x && number is null", "write number="), ("text=x and number≥3", "write number>=VALUE"),
+      ("text=x and number ≥ 3", "write number>=VALUE"), ("text=x and number:3", "write number=3"),
+      ("text=x and bool", "write bool=yes"), ("text=x or not bool and id=1", "write bool=no"),
+      ("text=x and (bool)", "write bool=yes"), ("text in a..b and number is null", "write number="),
+      ("number=3 and bool", "write bool=yes"),
+    ] as [(String, String)])
+  func `half of a condition on a known field is no text`(text: String, hint: String) throws {
+    let error = #expect(throws: FilterError.self, "\(text)") { try Filter(text) }
+    #expect(error?.hint?.hasPrefix(hint) == true, "\(text): \(error?.hint ?? "")")
+    #expect(error?.hint?.contains("; quote a text") == true, "\(text): \(error?.hint ?? "")")
+  }
+
+  @Test(arguments: [
+    "war and peace", "rock and roll is dead", "salt or number", "x and number", "x and (y) is z",
+    "not bool", "bool", "this, list", "tags, bool", "x and number: one", "x and boolean",
+    "if not number is it", "number is null", "x and 12:30",
+    "x and \"", "x, \" is", "x and (", "x and \"number is",
+  ])
+  func `a text that joins nothing stays one`(text: String) throws {
+    #expect(try Thing(id: 1, text: text).matches("text=\(text)"))
+  }
+
+  @Test func `half of a condition is named as it was typed, and in quotes it is a text`() throws {
+    let text = "open and number is null"
+    let error = #expect(throws: FilterError.self) { try Filter("text=\(text)") }
+    #expect(error?.message == #"invalid condition "number is null": no operator (character 8)"#)
+    #expect(
+      error?.hint
+        == #"write number=, which matches records without a value; quote a text: text="open and number is null""#
+    )
+    #expect(try Thing(id: 1, text: text).matches("text=\"\(text)\""))
+    #expect(try Thing(id: 1, text: text).matches("text='\(text)' and number="))
   }
 
   @Test func `compares dates as dates`() throws {
@@ -244,6 +298,7 @@ import Testing
     let days = CommonKind(of: [.string("2026-01-02")])
     for (text, kind, remedy) in [
       ("any=1..5", numbers, "write any in 1..5"), ("any in (1..5)", numbers, "write any in 1..5"),
+      ("any in 1,5..3", numbers, "write any in 1.5..3"),
       ("any=2020..2021", days, "write any in 2020..2021"),
       ("any>last week", days, "write any>1 week ago"),
       ("any>=past 30 days", days, "write any>=30 days ago"),

@@ -152,11 +152,12 @@ extension FuzzTarget {
       "born<1980-02-03T04:05:06.7+01:00",
       "name='O\\'Brien' AND team=Salt and Pepper and price != 9.5", "capital=",
       "not (a=x or b in (y, 'z')) and c in 20..30", "a not in (x) or b~/^[a-z]+$/i",
+      "state=open and (score is null) or not active, b has c",
     ],
     tokens: [
       " and ", " or ", "not ", "(", ")", " in ", "..", "/", ",", "=", "!=", "~", "<", ">=", "'",
       "\"",
-      "\\", " ",
+      "\\", " ", " is ", "“",
     ]
   ) { text in
     let filter: TypedFilter
@@ -166,6 +167,11 @@ extension FuzzTarget {
     let quoted = filter.quoted
     if quoted.unicodeScalars.count <= FilterParser.maxLength {
       try expect(try TypedFilter(quoted) == filter, "quoted it is another: \(quoted)")
+    }
+    for condition in filter.conditions {
+      do throws(FilterError) {
+        try condition.checkValue(isField: { _ in true }, isFlag: { _ in true })
+      } catch { try expect(!error.message.isEmpty, "a failure without a message") }
     }
     for value in filter.conditions.flatMap(\.values) {
       guard let period = Period(value) else { continue }

@@ -18,6 +18,18 @@ import Testing
     Field("id", "ID", \.id, about: ""), Field("text", "Text", \.text, about: ""),
   ]
 
+  @Test func `half of a condition is refused of several sources, also of those without its field`()
+    throws
+  {
+    let text = SelectionText(conditions: ["text=open and size is null"])
+    try text.requireFields(in: [["id", "text"]])
+    let error = #expect(throws: CommandError.self) {
+      try text.requireFields(in: [["id", "text"], ["text", "size"]])
+    }
+    #expect(error?.code == .usage)
+    #expect(error?.message == #"invalid condition "size is null": no operator (character 6)"#)
+  }
+
   @Test func `what repeats counts once, and there is a limit to the rest`() throws {
     let order = try RecordOrder(
       Array(repeating: "id", count: 3000) + ["-id", "-text", "text"], Self.fields)

@@ -149,6 +149,14 @@ import Testing
       #expect(!records(all).isEmpty && records(page.text) == records(all), "\(filters)")
       #expect(page.text.contains(#"class="facets""#))
     }
+    // In quotes, half of a condition would be a text that no record has.
+    let half = try await server.get(
+      path + "region%3DEU%20and%20name%3DFrance%20and%20capital%20is%20null", html)
+    #expect(half.status == 400 && half.text.contains("Write capital=, which matches records"))
+    #expect(half.text.contains(#"value="name=France and capital is null""#))
+    let reply = try await server.get(
+      "/api/v1/countries?cache=offline&where=name%3DFrance%20and%20capital%20is%20null")
+    #expect(reply.status == 400 && reply.text.contains("write capital=, which"), "\(reply.text)")
     // Another mistake is none of the filters.
     let other = try await server.get("/sources/countries?where=region%3DEU&sort=nam")
     #expect(other.status == 400 && !other.text.contains("This filter"), "\(other.text)")
