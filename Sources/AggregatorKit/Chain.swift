@@ -156,15 +156,10 @@ extension Plugin {
 
   /// The typed view of this source's records in a store, searched by the searchable fields.
   public func recordStore(in store: any SourceStore) -> RecordStore<Item> {
-    var recordStore = RecordStore(name, in: store, text: searchableText)
+    var recordStore = RecordStore(name, in: store, text: fields.searchableText())
     recordStore.listsAreWhole = !fields.contains { $0.isDetail }
     recordStore.mayHaveRedacted = settings.contains { $0.isSecret }
     return recordStore
-  }
-
-  /// Only the searchable fields are captured: copying a field costs more than reading it.
-  private var searchableText: @Sendable (Item) -> FoldedText {
-    { [fields = fields.filter { $0.isSearchable }] in fields.searchableText(of: $0) }
   }
 
   // MARK: - Parts of the chain
@@ -250,7 +245,7 @@ extension Plugin {
     }
     if let bound = policy.localSearchBound {
       chain = chain.searchingLocally(
-        upTo: bound, by: size ?? policy.largestPage, as: name, text: searchableText)
+        upTo: bound, by: size ?? policy.largestPage, as: name, text: fields.searchableText())
     }
     return chain
   }

@@ -52,7 +52,8 @@ public struct BundledSource<Item: SourceRecord>: DataSource, CustomStringConvert
     self.items = items
     self.find = find
     entries = Lazy { () throws(SourceError) in
-      try items.value().map { ($0, fields.searchableText(of: $0)) }
+      let text = fields.searchableText()
+      return try items.value().map { ($0, text($0)) }
     }
   }
 

@@ -242,19 +242,26 @@ extension Sequence {
   ///
   /// The first line counts as the name of the record, so a name comes first and the ID last.
   public func searchableText<Item: SourceRecord>(of item: Item) -> FoldedText
+  where Element == Field<Item> { searchableText()(item) }
+
+  /// Returns what makes ``searchableText(of:)`` of many records: copying and choosing the fields costs more than reading
+  /// them, and is done once.
+  package func searchableText<Item: SourceRecord>() -> @Sendable (Item) -> FoldedText
   where Element == Field<Item> {
-    let id = item.id.description
-    var isID = false
-    // In place: for each new record of a sync, joining the lines would take as long as folding.
-    var text = ""
-    for isName in [true, false] {
-      for field in self where field.isSearchable && field.isName == isName {
+    let searched = filter { $0.isSearchable }
+    let fields = searched.filter { $0.isName } + searched.filter { !$0.isName }
+    return { item in
+      let id = item.id.description
+      var isID = false
+      // In place: for each new record of a sync, joining the lines would take as long as folding.
+      var text = ""
+      for field in fields {
         let value = field[item]
         if case .string(id) = value { isID = true } else { value.addLines(to: &text) }
       }
+      if isID { JSON.string(id).addLines(to: &text) }
+      return FoldedText(text)
     }
-    if isID { JSON.string(id).addLines(to: &text) }
-    return FoldedText(text)
   }
 }
 

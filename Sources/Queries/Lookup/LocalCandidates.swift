@@ -53,15 +53,17 @@ struct LocalCandidates<P: Plugin>: Sendable {
   private static var recordsPerPiece: Int { 100 }
 
   /// The nearest word of cached records; if they have none, of bundled ones, which may not be in the answer.
-  fileprivate func word(near word: String, _ fields: [Field<P.Item>]) async -> String? {
+  fileprivate func word(
+    near word: String, _ searchableText: @Sendable (P.Item) -> FoldedText
+  ) async -> String? {
     for isCached in [true, false] {
-      if let near = await self.word(near: word, fields, isCached: isCached) { return near }
+      if let near = await self.word(near: word, searchableText, isCached: isCached) { return near }
     }
     return nil
   }
 
   private func word(
-    near word: String, _ fields: [Field<P.Item>], isCached: Bool
+    near word: String, _ searchableText: @Sendable (P.Item) -> FoldedText, isCached: Bool
   ) async -> String? {
     let letters = Array(word.unicodeScalars)
     var seen: Set<String> = []
@@ -82,7 +84,7 @@ struct LocalCandidates<P: Plugin>: Sendable {
       guard let query = try? SearchQuery(piece) else { continue }
       let request = PageRequest(matching: query, limit: Self.recordsPerPiece)
       for record in await isCached ? cachedRecords(request) : bundledRecords(request) {
-        for word in fields.searchableText(of: record).text.split(whereSeparator: \.isWhitespace)
+        for word in searchableText(record).text.split(whereSeparator: \.isWhitespace)
         where word.utf8.count >= 3 && seen.insert(String(word)).inserted {
           candidates.append(String(word))
         }
@@ -103,7 +105,7 @@ extension Plugin {
     let typed = query.words
     guard typed.count <= 6 else { return nil }
     let records = await LocalCandidates(of: self, in: environment)
-    let fields = fields.filter(\.isSearchable)
+    let searchableText = fields.searchableText()
     var words: [String] = []
     search: for word in typed {
       for text in [word.text, word.text.filter { $0.isLetter || $0.isNumber }] {
@@ -113,7 +115,7 @@ extension Plugin {
         words.append(text)
         continue search
       }
-      guard let near = await records.word(near: word.text, fields) else { return nil }
+      guard let near = await records.word(near: word.text, searchableText) else { return nil }
       words.append(near)
     }
     guard let suggested = try? SearchQuery(words.joined(separator: " ")), suggested.words != typed,

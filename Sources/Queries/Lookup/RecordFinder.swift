@@ -224,12 +224,12 @@ package struct RecordFinder<P: Plugin> {
   private func matches(
     of text: String, among records: [P.Item], and beginnings: [P.Item] = []
   ) -> Matches {
+    let searchableText = plugin.fields.searchableText()
     var ranked: [SearchRank: [P.Item]] = [:]
     if let query = try? SearchQuery(text) {
       let search = RankedSearch(query, for: P.Item.self)
-      let fields = plugin.fields.filter(\.isSearchable)
       ranked = Dictionary(grouping: records) { record in
-        let rank = search.rank(record.id.description, fields.searchableText(of: record))
+        let rank = search.rank(record.id.description, searchableText(record))
         // Words elsewhere in a title do not name the record.
         guard rank > .beginning else { return rank <= .name ? rank : .beginning }
         // Digits elsewhere, such as those of a price, are there by chance.
@@ -249,8 +249,7 @@ package struct RecordFinder<P: Plugin> {
       // "spider man" is Spider-Man, which folds to one word.
       let typed = FoldedText(text).text.filter { $0 != " " }
       best = others.filter { record in
-        let lines = plugin.fields.searchableText(of: record).text
-        return lines.prefix { $0 != "\n" }.filter { $0 != " " } == typed
+        searchableText(record).text.prefix { $0 != "\n" }.filter { $0 != " " } == typed
       }
     }
     return (best, others)

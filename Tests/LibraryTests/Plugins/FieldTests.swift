@@ -1,4 +1,6 @@
+import AggregatorCore
 import AggregatorKit
+import AggregatorSourceTesting
 import Testing
 
 @Suite
@@ -84,6 +86,24 @@ struct FieldTests {
   @Test func `searchable text has a line for each text and number`() {
     #expect(fields.searchableText(of: Thing()) == FoldedText("7\nÜnö\nÄnte\nb\n"))
     #expect(fields.searchableText(of: Thing(alias: "x")).contains(FoldedText("uno\nx")))
+  }
+
+  @Test func `fields are chosen once for the searchable text of many records`() {
+    struct CountedFields: Sequence {
+      let fields: [Field<Thing>]
+      let readings = Counter()
+
+      func makeIterator() -> [Field<Thing>].Iterator {
+        readings.add()
+        return fields.makeIterator()
+      }
+    }
+    let counted = CountedFields(fields: fields)
+    let text = counted.searchableText() as @Sendable (Thing) -> FoldedText
+    let readings = counted.readings.value
+    #expect(text(Thing()) == FoldedText("7\nÜnö\nÄnte\nb\n"))
+    #expect(text(Thing(alias: "x")).contains(FoldedText("uno\nx")))
+    #expect(counted.readings.value == readings)
   }
 
   @Test func `no word matches across two fields`() {
