@@ -18,6 +18,8 @@ package struct Connection: ~Copyable {
   /// The statements by the address of their text: a few dozen, fewer than a dictionary is worth.
   private var prepared: [(text: UnsafePointer<UInt8>, handle: OpaquePointer)] = []
 
+  var recentMatches = RecentMatches()
+
   /// The file as it was when this connection was opened without locks; `nil` if it has locks.
   var idleFile: IdleFile?
   private let log = LogLength()

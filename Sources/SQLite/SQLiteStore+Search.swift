@@ -36,7 +36,7 @@ extension SQLiteStore {
       if !mayRank { mayRank = try connection.recordCount(of: number) <= StoreLimit.comparedNames }
       let matches =
         start?.rank == .rest || !mayRank
-        ? nil : try connection.rankedMatches(search, prepared, of: number)
+        ? nil : try connection.recentMatches(search, prepared, of: number)
       let end = matches.map(\.end) ?? PositionRange(of: number).start
       var name = wantedName
       // Asked once, since it takes as long as all ranks of names where no record begins so.
@@ -109,6 +109,18 @@ private struct NamePrefix: Sendable {
 }
 
 extension Connection {
+  /// The first matches, ranked once in each version of the file.
+  fileprivate mutating func recentMatches(
+    _ search: RankedSearch, _ prepared: SQLiteSearch, of source: Int64
+  ) throws(SQLiteFailure) -> RankedMatches {
+    // In a snapshot, this is the version that it reads.
+    let version = try row("PRAGMA data_version") { $0.integer(0) } ?? 0
+    if let known = recentMatches.matches(of: search, in: source, at: version) { return known }
+    let matches = try rankedMatches(search, prepared, of: source)
+    recentMatches.add(matches, of: search, in: source)
+    return matches
+  }
+
   /// The first matches; those that are deleted or removed upstream have no rank.
   fileprivate mutating func rankedMatches(
     _ search: RankedSearch, _ prepared: SQLiteSearch, of source: Int64
