@@ -239,7 +239,14 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let found = try await find(id, query.cache)
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     outcome.add(found, of: plugin, chosen: query.fields)
-    return try await served([found.item], chosen, outcome.summary, query)
+    var listing = try await served([found.item], chosen, outcome.summary, query)
+    guard query.isForPeople, !listing.records.isEmpty,
+      let text = try? CanonicalJSON.text(of: found.item)
+    else { return listing }
+    let kept = JSONText(Data(text.utf8)).map { JSON($0) }
+    let row = (P.Item.self as? any RowRecord.Type).flatMap { kept?[$0.rowMember] }
+    (listing.records[0].kept, listing.records[0].isAsSent) = (row ?? kept, row != nil)
+    return listing
   }
 
   private func find(
@@ -424,9 +431,12 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let fields = plugin.fields.filter { !$0.isDetail }
     let local = try await plugin.localRecords(in: localEnvironment(for: query))
     if let index, local.isCached {
-      return try await index.facets(of: fields, selectedBy: selection, matching: words)
+      return try await index.facets(
+        of: fields, selectedBy: selection, matching: words, dividesRanges: query.isForPeople)
     }
-    return try selection.facets(of: fields, in: try await items(of: local, matching: words))
+    return try selection.facets(
+      of: fields, in: try await items(of: local, matching: words),
+      dividesRanges: query.isForPeople)
   }
 
   private func items(

@@ -486,4 +486,10 @@ package struct ServedRecord: SourceRecord {
   package var link: String?
 
   package var hasImage = false
+
+  /// All that is cached of a record that is shown on its own; `nil` in lists, and for programs.
+  package var kept: JSON?
+
+  /// True if ``kept`` is the row that the service sent.
+  package var isAsSent = false
 }

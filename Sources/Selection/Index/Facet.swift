@@ -32,6 +32,9 @@ package struct Facet: Hashable, Sendable {
   /// True if nearly every record has a value of its own, so that a value selects few.
   package var isNearlyUnique = false
 
+  /// True if ``values`` are finer ranges, of what conditions on the field alone have left.
+  package var isDivided = false
+
   /// True for values of lists, of which a record can have several.
   package var isOfLists = false
 
@@ -65,15 +68,17 @@ extension RecordIndex {
   /// Conditions on a field alone do not narrow its own facet, so that it has the values that can be chosen instead; those on
   /// lists do, so that it has the values that records have besides.
   ///
-  /// - Parameter keepsUniform: True for also those facets that are ``Facet/isUniform``.
+  /// - Parameters:
+  ///   - keepsUniform: True for also those facets that are ``Facet/isUniform``.
+  ///   - dividesRanges: True for finer ranges of what conditions on the field alone leave: months of a year, and days of a month.
   package nonisolated func facets(
     of fields: [Field<Item>], selectedBy selection: Selection<Item>, matching query: SearchQuery?,
-    keepsUniform: Bool = false
+    keepsUniform: Bool = false, dividesRanges: Bool = false
   ) async throws(SourceError) -> [Facet] {
     guard let table = try await table(of: selection.fields + fields) else { return [] }
     return try table.facets(
       of: fields, selectedBy: selection, among: try await found(in: table, matching: query),
-      keepsUniform)
+      keepsUniform, dividesRanges)
   }
 }
 
@@ -98,10 +103,12 @@ extension Facet {
 extension Selection {
   /// The facets of records that no store has, such as bundled ones.
   package func facets(
-    of fields: [Field<Item>], in items: [Item], keepsUniform: Bool = false
+    of fields: [Field<Item>], in items: [Item], keepsUniform: Bool = false,
+    dividesRanges: Bool = false
   ) throws(SourceError) -> [Facet] {
     try RecordTable(items, self.fields + fields)
-      .facets(of: fields, selectedBy: self, among: Array(items.indices), keepsUniform)
+      .facets(
+        of: fields, selectedBy: self, among: Array(items.indices), keepsUniform, dividesRanges)
   }
 }
 
@@ -143,7 +150,7 @@ extension RecordTable {
 
   fileprivate func facets<Item>(
     of fields: [Field<Item>], selectedBy selection: Selection<Item>, among found: [Int],
-    _ keepsUniform: Bool
+    _ keepsUniform: Bool, _ dividesRanges: Bool
   ) throws(SourceError) -> [Facet] {
     let rows = try rows(selectedBy: selection, among: found)
     var facets: [Facet] = []
@@ -155,6 +162,14 @@ extension RecordTable {
       let counted =
         isChosen && !isOfLists ? try self.rows(selectedBy: others, among: found) : rows
       guard var facet = column.facet(of: field, in: counted) else { continue }
+      // What cannot be divided is shown beside what can be chosen instead.
+      if dividesRanges, isChosen, facet.isRange, !isOfLists,
+        var finer = column.facet(of: field, in: rows), finer.values.count > 1,
+        finer.values != facet.values
+      {
+        finer.isDivided = true
+        facet = finer
+      }
       facet.isOfLists = isOfLists
       // What was chosen of lists can be left again.
       if keepsUniform || !facet.isUniform || isOfLists && isChosen { facets.append(facet) }
@@ -328,14 +343,20 @@ extension Column {
       let from = Int(first.prefix(4)), let to = Int(last.prefix(4))
     else { return [] }
     if to - from < 2 {
+      let isOneMonth = first.prefix(7) == last.prefix(7)
+      let length = isOneMonth ? 10 : 7
       var sums: [Substring: Int] = [:]
       for (date, count) in zip(dates, counts) where count > 0 {
-        if let date { sums[date.iso8601.prefix(7), default: 0] += count }
+        if let date { sums[date.iso8601.prefix(length), default: 0] += count }
       }
-      let months = (from...to).flatMap { year in
-        (1...12).map { "\(year.padded(to: 4))-\($0.padded(to: 2))" }
-      }.filter { first.prefix(7) <= $0 && $0 <= last.prefix(7) }
-      return months.map {
+      let all =
+        isOneMonth
+        ? (1...31).map { "\(first.prefix(7))-\($0.padded(to: 2))" }
+        : (from...to).flatMap { year in
+          (1...12).map { "\(year.padded(to: 4))-\($0.padded(to: 2))" }
+        }
+      let periods = all.filter { first.prefix(length) <= $0 && $0 <= last.prefix(length) }
+      return periods.map {
         Facet.Value(text: $0, count: sums[$0[...]] ?? 0, condition: "\(field.asField)=\($0)")
       }
     }

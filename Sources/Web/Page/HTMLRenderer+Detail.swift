@@ -69,8 +69,20 @@ extension HTMLRenderer {
       </dl>
       \(map(record.card))
       \(content.detail?.history.map { history($0, source, content.sample) })
+      \(kept(record))
       </article>
       </section>
+      """
+  }
+
+  /// All that is cached of a record, also what no field shows.
+  private func kept(_ record: ServedRecord) -> HTML? {
+    guard let json = record.kept,
+      let text = JSONFormatter.indented(Array(json.text.utf8), atMost: 500_000)
+    else { return nil }
+    return """
+      <details class="fold whole"><summary>\(record.isAsSent ? "As the service sent it" : "All that is cached")</summary>\
+      <pre dir="ltr"><code>\(String(decoding: text, as: UTF8.self).safeCell)</code></pre></details>
       """
   }
 
@@ -182,15 +194,20 @@ extension HTMLRenderer {
     return filter(line.field, line.value, words, content)
   }
 
-  /// The way to all cached records that have a value.
+  /// The way to those records of the list that have a value, or back from them; the record stays open beside it.
   private func filter(
     _ field: String, _ value: String, _ words: HTML, _ content: SourceContent
   ) -> HTML {
-    let all = ServedQuery.plain.with(\.chosenView, content.query.chosenView)
     let condition = TypedCondition(field, .equal, value).quoted
-    let address = WebAddress.list(content.source.name, all.with(\.conditions, [condition]))
+    let rest = Self.filters(of: content.query).map(\.condition)
+    let isOn = rest.contains(condition)
+    let address = narrowed(content, beside: content.detail?.id) {
+      $0.conditions = isOn ? rest.filter { $0 != condition } : rest + [condition]
+    }
+    // The script has the filters that the list has by then.
     return """
-      <a class="chip" href="\(address)" title="\(value.safeLine)"><bdi>\(words)</bdi></a>
+      <a class="chip" href="\(address)" data-where="\(condition)" title="\(value.safeLine)"\
+      \(attribute: "aria-current", isOn ? "true" : nil)><bdi>\(words)</bdi></a>
       """
   }
 

@@ -119,12 +119,17 @@ extension HTMLRenderer {
   }
 
   /// The address of the list from its beginning, with a change.
-  func narrowed(_ content: SourceContent, _ change: (inout ServedQuery) -> Void) -> String {
+  ///
+  /// - Parameter id: That of the record beside it; `nil` for the list alone.
+  func narrowed(
+    _ content: SourceContent, beside id: String? = nil, _ change: (inout ServedQuery) -> Void
+  ) -> String {
     var query = content.query.forLinks
     (query.cursor, query.offset) = (nil, nil)
     change(&query)
     if query.cache == .live { query.cache = .normal }
-    return WebAddress.list(content.source.name, query)
+    let name = content.source.name
+    return id.map { WebAddress.record(name, $0, query) } ?? WebAddress.list(name, query)
   }
 
   /// The filters that have matches for words which no searched field has.
@@ -318,7 +323,9 @@ extension HTMLRenderer {
 
   /// The words for a value, or a range of numbers.
   private func words(of value: Facet.Value, _ facet: Facet, _ content: SourceContent) -> String {
-    guard facet.isRange else { return written(value.text, of: facet.field, content) }
+    guard facet.isRange, value.text.writtenDate == nil else {
+      return written(value.text, of: facet.field, content)
+    }
     return value.text.replacing(/-?[0-9]+(\.[0-9]+)?(?![0-9-])/) {
       written(String($0.output.0), of: facet.field, content)
     }
@@ -363,6 +370,9 @@ extension HTMLRenderer {
     }
     let missing: HTML? =
       facet.missing > 0 ? "<ul>\(item(facet.empty, choice, content, isEmpty: true))</ul>" : nil
+    let all = narrowed(content) { $0.conditions = choice.rest }
+    let whole: HTML? =
+      facet.isDivided ? #"<ul><li><a href="\#(all)"><bdi>Whole range</bdi></a></li></ul>"# : nil
     let omitted: HTML? =
       facet.omitted > 0
       ? #"<p class="note">and \#(facet.omitted.of("rarer value"))</p>"# : nil
@@ -383,7 +393,8 @@ extension HTMLRenderer {
       """ : nil
     return """
       <section><details open><summary><h2>\(facet.label.fieldLabel)</h2></summary>
-      <ul\(attribute: "class", facet.isRange ? "range" : nil)>\(items(values.prefix(values.count - hidden.count)))</ul>\(ends)\(others)\(missing)</details></section>
+      <ul\(attribute: "class", facet.isRange ? "range" : nil)\(attribute: "data-href", facet.isRange ? all : nil)>\
+      \(items(values.prefix(values.count - hidden.count)))</ul>\(ends)\(others)\(missing)\(whole)</details></section>
       """
   }
 
@@ -404,10 +415,14 @@ extension HTMLRenderer {
       ? 0 : max(3, (value.count * 100 + choice.most - 1) / max(1, choice.most))
     let bar: HTML =
       facet.isRange && !isEmpty
-      ? #"<rect y="\#(100 - length)" width="100" height="\#(length)"\#(attribute: "fill-opacity", isOn || choice.own.isEmpty ? nil : ".4")/>"#
+      ? #"<rect y="\#(100 - length)" width="100" height="\#(length)"\#(attribute: "fill-opacity", isOn || facet.isDivided || choice.own.isEmpty ? nil : ".4")/>"#
       : #"<rect width="\#(length)" height="100"/>"#
+    // The script makes the range from one to another.
+    let bounds = choice.bounds(of: value)
     return """
-      <li><a href="\(address)"\(attribute: "title", isEmpty ? nil : label)\(attribute: "aria-current", isOn ? "true" : nil)>\
+      <li><a href="\(address)"\(attribute: "title", isEmpty ? nil : label)\(attribute: "aria-current", isOn ? "true" : nil)\
+      \(attribute: "data-from", bounds?.lower?.condition)\(attribute: "data-to", bounds?.upper?.condition)\
+      \(attribute: "draggable", bounds.map { _ in "false" })>\
       <bdi>\(isEmpty ? "<i>empty</i>" : "\(text)" as HTML)</bdi> <span class="number">\(value.count.grouped)</span>\
       <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">\(bar)</svg></a></li>
       """
@@ -440,13 +455,15 @@ private struct FacetChoice {
     own = filters.joined().filter(isOwn)
     rest = filters.filter { !$0.allSatisfy(isOwn) }.map(\.condition)
     chosen = facet.isRange ? [] : own.flatMap(\.equalValues)
+    let range = RangeBounds(own)
     bounds =
       !facet.isRange
       ? []
       : facet.values.map { value in
-        (try? TypedFilter(value.condition)).flatMap { RangeBounds($0.conjuncts) }
+        let bounds = (try? TypedFilter(value.condition)).flatMap { RangeBounds($0.conjuncts) }
+        return facet.isDivided ? bounds?.within(range) : bounds
       }
-    if let range = RangeBounds(own),
+    if let range, !facet.isDivided,
       let first = bounds.firstIndex(where: { $0.map { $0.lower == range.lower } ?? false }),
       let last = bounds.lastIndex(where: { $0.map { $0.upper == range.upper } ?? false }),
       first <= last
@@ -472,14 +489,13 @@ private struct FacetChoice {
     let isOn = isChosen(value)
     if facet.isRange {
       if isOn, span?.count ?? 1 == 1 { return nil }
+      if facet.isDivided, let part = bounds(of: value) { return part.condition }
       guard let index = index(of: value), let span, !isOn else { return value.condition }
-      let lower = bounds[min(index, span.lowerBound)]?.lower
-      let upper = bounds[max(index, span.upperBound)]?.upper
-      let condition = [lower, upper].compactMap(\.self).map { bound in
-        "\(bound.field.asField)\(bound.comparison.rawValue)\(bound.value)"
-      }.joined(separator: " and ")
       // From the first range to the last one are all values.
-      return condition.isEmpty ? nil : condition
+      return RangeBounds(
+        lower: bounds[min(index, span.lowerBound)]?.lower,
+        upper: bounds[max(index, span.upperBound)]?.upper
+      ).condition
     }
     let values = isOn ? chosen.filter { $0 != value.text } : chosen + [value.text]
     guard let first = values.first else { return nil }
@@ -493,54 +509,20 @@ private struct FacetChoice {
     ).quoted
   }
 
+  /// The bounds of a range; `nil` for any other value.
+  func bounds(of value: Facet.Value) -> RangeBounds? {
+    facet.isRange ? index(of: value).flatMap { bounds[$0] } : nil
+  }
+
   /// The index of a range; `nil` for missing values.
   private func index(of value: Facet.Value) -> Int? {
     facet.values.firstIndex { $0.condition == value.condition }
   }
 }
 
-/// The bounds of a range of values; `nil` for one without end.
-private struct RangeBounds {
-  struct Bound: Equatable {
-    let field: String
-    let comparison: Comparison
-    let value: String
-  }
-
-  private(set) var lower: Bound?
-  private(set) var upper: Bound?
-
-  /// `nil` for filters that are no range.
-  init?(_ filters: [TypedFilter]) {
-    for filter in filters {
-      guard case .condition(let condition) = filter, let value = condition.values.first else {
-        return nil
-      }
-      func bound(_ comparison: Comparison, _ value: String) -> Bound {
-        Bound(field: condition.field, comparison: comparison, value: value)
-      }
-      switch condition.test {
-      case .compare(let comparison, _) where [.greater, .greaterOrEqual].contains(comparison):
-        guard lower == nil else { return nil }
-        lower = bound(comparison, value)
-      case .compare(let comparison, _) where [.less, .lessOrEqual].contains(comparison):
-        guard upper == nil else { return nil }
-        upper = bound(comparison, value)
-      case .compare(.equal, _) where filters.count == 1 && !value.isEmpty,
-        .range where filters.count == 1:
-        (lower, upper) = (
-          bound(.greaterOrEqual, value), bound(.lessOrEqual, condition.values.last ?? value)
-        )
-      case .compare, .range, .oneOf, .pattern: return nil
-      }
-    }
-    guard lower != nil || upper != nil else { return nil }
-  }
-}
-
 extension [TypedFilter] {
   /// One condition of filters that must all hold.
-  fileprivate var condition: String { map(\.quoted).joined(separator: " and ") }
+  var condition: String { map(\.quoted).joined(separator: " and ") }
 }
 
 extension Facet {

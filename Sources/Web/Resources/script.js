@@ -185,12 +185,18 @@ function focusAt(place, next, other) {
   ($("[autofocus]", next) ?? found ?? $(other, next))?.focus({ preventScroll: true });
 }
 
-/* Shows the list at the address of a link: one that narrows or sorts it; with Shift, by the next key. Filters for which
-   an open record leaves no room are shown in its place. */
-function follow(link, { shiftKey, pointerType }) {
-  if (pointerType === "touch" && link.closest(".range") && touched !== link) return (touched = link).focus(); // shows its range
-  let address = new URL((shiftKey && link.dataset.then) || link.href, location);
-  if (shownDetail && link.matches(".tools > .filter, .chip a:not(.remove)") && !getComputedStyle(link).getPropertyValue("--beside")) {
+/* Shows the list at the address of a link: one that narrows or sorts it; with Shift, by the next key, or by the range of a
+   histogram from a first bar on. Filters for which an open record leaves no room are shown in its place. */
+function follow(link, { shiftKey, pointerType }, first = shiftKey ? touched : link) {
+  const bars = barsBetween(first, link);
+  // A first touch, or the first bar with Shift, shows its range.
+  if (link.closest(".range") && (shiftKey ? !bars.length : pointerType === "touch" && touched !== link)) return (touched = link).focus();
+  const { then, where } = link.dataset;
+  const ends = bars.length > 1 && [bars[0].dataset.from, bars.at(-1).dataset.to].filter(Boolean);
+  let address = where ? toggled(where) : new URL(ends ? link.closest(".range").dataset.href : (shiftKey && then) || link.href, location);
+  if (ends.length) address.searchParams.append("where", ends.join(" and "));
+  const isFilter = link.matches(".tools > .filter, .chip a:not(.remove)");
+  if (shownDetail && (isFilter ? !getComputedStyle(link).getPropertyValue("--beside") : where && isNarrow())) {
     hideDetail();
     if (link.matches(".filter") && $(".filters", list())) address = listAddress();
   }
@@ -199,11 +205,39 @@ function follow(link, { shiftKey, pointerType }) {
   return showList(address);
 }
 
+/* The address of the list with a condition besides the others, or without it. */
+function toggled(where) {
+  const address = listAddress();
+  const conditions = new Set(address.searchParams.getAll("where"));
+  if (!conditions.delete(where)) conditions.add(where);
+  address.searchParams.delete("where");
+  for (const each of conditions) address.searchParams.append("where", each);
+  if (address.searchParams.get("cache") === "live") address.searchParams.delete("cache"); // filters read cached records
+  return address;
+}
+
+/* The bars of a histogram from one to another; none if they are not in the same one. */
+function barsBetween(first, last) {
+  const bars = first?.closest(".range") ? $$("a", first.closest(".range")) : [];
+  const [from, to] = [first, last].map(bar => bars.indexOf(bar)).sort((one, other) => one - other);
+  return from < 0 ? [] : bars.slice(from, to + 1);
+}
+
+/* A mouse chooses a range by a drag over its bars. */
+let pressed;
+for (const type of ["pointerdown", "pointerover", "pointerup"]) document.addEventListener(type, ({ target, pointerType, button }) => {
+  const bar = target.closest(".range a");
+  if (type === "pointerdown") pressed = pointerType === "mouse" && !button ? bar : undefined;
+  const [first, bars] = [pressed, pressed ? barsBetween(pressed, bar) : []];
+  for (const each of first ? $$(".range a") : []) each.classList.toggle("within", type === "pointerover" && bars.length > 1 && bars.includes(each));
+  if (type === "pointerup") pressed = undefined;
+  if (type === "pointerup" && bars.length > 1) follow(bar, {}, first);
+});
+
 /* The search keeps what the list is narrowed by. */
 function keepInForm(address) {
   for (const input of $$("input[type=hidden]", form)) input.remove();
-  const others = [...listAddress(address).searchParams].filter(([name]) => name !== "query");
-  form.append(...others.map(([name, value]) => make("input", { type: "hidden", name, value })));
+  for (const [name, value] of listAddress(address).searchParams) if (name !== "query") form.append(make("input", { type: "hidden", name, value }));
 }
 
 function search() {
@@ -381,6 +415,8 @@ function mark() {
   for (const record of $$(".record[aria-current]")) record.removeAttribute("aria-current");
   const record = id !== undefined && recordWith(id);
   if (record) reveal(record).setAttribute("aria-current", "true");
+  const chosen = new URL(location).searchParams.getAll("where");
+  for (const chip of $$("#detail [data-where]")) chip.ariaCurrent = String(chosen.includes(chip.dataset.where));
   for (const button of $$(".step")) {
     button.hidden = false;
     const step = Number(button.dataset.step);
@@ -710,7 +746,7 @@ async function refreshDetail() {
   // A failure is no reason to take away what is read.
   if (!next || controller.signal.aborted || (next.status >= 400 && next.status !== 404)) return;
   const before = detail();
-  const words = root => $$("h2, .notice, article > dl dd, .history li, .pictures a", root)
+  const words = root => $$("h2, .notice, article > dl dd, .history li, .whole, .pictures a", root)
     .map(element => element.href ?? ($("noscript", element) ? "" : element.textContent)).join("\n");
   if (words(before) === words(next)) return $(".badge:not([open])", before)?.replaceWith($(".badge", next) ?? "");
   const focused = before.contains(document.activeElement) && placeOf(document.activeElement);
@@ -752,15 +788,11 @@ function focusRecord(id) {
   (reveal(record) ?? field)?.focus({ preventScroll: true });
 }
 
-function closeDetail() {
-  if (history.state?.isFromList) return history.back();
-  hideDetail();
-  history.pushState(null, "", listAddress());
-}
+function closeDetail() { if (history.state?.isFromList) return history.back(); hideDetail(); history.pushState(null, "", listAddress()); }
 
 if (list()) {
   document.addEventListener("click", event => {
-    if (event.button || event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || (event.shiftKey && !event.target.closest("[data-then]"))) return;
+    if (event.button || event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || (event.shiftKey && !event.target.closest("[data-then], .range"))) return;
     const row = getSelection().isCollapsed && event.target.closest("tbody tr");
     const link = event.target.closest("a") ?? (row && $(".record", row)) ?? undefined;
     if (detail() && link?.matches(".record")) {

@@ -202,6 +202,45 @@ import Testing
     #expect(left.first { $0.field == "list" }?.isUniform == true)
   }
 
+  @Test func `what is left of a range is divided further`() async throws {
+    let things = (0..<600).map { id in
+      let month = 1 + id % 12
+      let day = 1 + id % 27
+      let date = "20\(10 + id % 10)-\(month < 10 ? "0" : "")\(month)-\(day < 10 ? "0" : "")\(day)"
+      return Thing(id: id, text: date, number: Double(id) / 4)
+    }
+    try await save(things)
+    var chosen: [String] = []
+    let steps: [(field: String, texts: [String])] = [
+      ("text", ["2012", "2012-03", "2012-03-15"]), ("number", []),
+    ]
+    for (field, texts) in steps {
+      chosen = []
+      for step in 0..<3 {
+        let some = try Selection(SelectionText(conditions: chosen), Self.fields, at: Date())
+        let facets = try await index.facets(
+          of: Self.fields, selectedBy: some, matching: nil, dividesRanges: true)
+        let facet = try #require(facets.first { $0.field == field })
+        #expect(facet.isRange && facet.isDivided == (step > 0) && facet.values.count > 1)
+        #expect(
+          try some.facets(of: Self.fields, in: things, dividesRanges: true)
+            .first { $0.field == field } == facet)
+        for value in facet.values {
+          let part = try await sources(chosen + [value.condition], nil)[1]
+            .page(PageRequest(limit: 1))
+          #expect(part.total == value.count, "\(value)")
+        }
+        let next = facet.values.first { texts.isEmpty ? $0.count > 10 : $0.text == texts[step] }
+        chosen = [try #require(next ?? facet.values.first).condition]
+        if !texts.isEmpty { #expect(next != nil, "\(facet.values.map(\.text))") }
+      }
+    }
+    // Others have all ranges.
+    let some = try Selection(SelectionText(conditions: chosen), Self.fields, at: Date())
+    let facets = try await index.facets(of: Self.fields, selectedBy: some, matching: nil)
+    #expect(facets.allSatisfy { !$0.isDivided })
+  }
+
   @Test func `facets of many values have the most frequent ones, and the number of the others`()
     async throws
   {

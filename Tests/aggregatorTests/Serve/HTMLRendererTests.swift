@@ -813,7 +813,15 @@ import Testing
     let html = detail(source, "1")
     let fold = "<details><summary><span>Show all of it</span> <span>Show less</span></summary>"
     #expect(html.contains("&#38; word…</p>\(fold)word &#38;"))
-    #expect(html.contains(#"href="/sources/heroes?where=powers%3D%22%5C%22b%5C%22%22""#))
+    // They narrow the list beside the record, which stays open.
+    #expect(html.contains(#"href="/sources/heroes/1?where=powers%3D%22%5C%22b%5C%22%22""#))
+    let chosen = detail(source, "1", ServedQuery(conditions: ["powers=a", "size=2"]))
+    let (others, both) = ("where=size%3D%222%22", "where=powers%3D%22a%22&#38;where=size%3D%222%22")
+    #expect(
+      chosen.contains(
+        "href=\"/sources/heroes/1?\(others)\" data-where=\"powers=&#34;a&#34;\" title=\"a\" aria-current=\"true\">"
+      ))
+    #expect(chosen.contains("href=\"/sources/heroes/1?\(both)&#38;where=powers"))
     source.hasStore = false
     #expect(
       detail(source, "1").contains(
@@ -1679,6 +1687,28 @@ import Testing
       "/sources/heroes?\(rest)\(result.isEmpty ? "" : "where=\(result)&")filters=shown"
     }
     #expect(links(facets(ranges, conditions)) == expected)
+  }
+
+  @Test(arguments: [
+    (["x>=10 and x<20", "y=1"], ["x>=10 and x<15", "x=15", "x>=16 and x<20"]),
+    // No part of a range that was typed is beyond its ends.
+    (["x>11"], ["x>11 and x<15", "x=15", "x>=16 and x<20"]),
+    (["x in 12..16"], ["x>=12 and x<15", "x=15", "x=16"]),
+    (["x!=3"], ["x>=10 and x<15", "x=15", "x>=16 and x<20"]),
+  ])
+  func `the parts of a range narrow it`(conditions: [String], results: [String]) {
+    let values = ["x>=10 and x<15", "x=15", "x>=16 and x<20"].map {
+      Facet.Value(text: $0, count: 2, condition: $0)
+    }
+    var parts = Facet(field: "x", label: "X", isRange: true, values: values, missing: 0)
+    parts.isDivided = true
+    let rest = conditions.contains("y=1") ? #"where=y="1"&"# : ""
+    let html = facets([parts], conditions)
+    #expect(
+      links(html) == results.map { "/sources/heroes?\(rest)where=\($0)&filters=shown" })
+    #expect(html.contains("<bdi>Whole range</bdi>") && !html.contains("fill-opacity=\".4\""))
+    #expect(html.contains(#"data-to="x&#60;15" draggable="false">"#))
+    #expect(html.contains(#"data-from="x&#62;=16""#))
   }
 
   @Test func `rare values are folded unless one is chosen, and none moves`() {

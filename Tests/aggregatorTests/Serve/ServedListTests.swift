@@ -436,11 +436,33 @@ import Testing
         program: "aggregator", sources: [things], isReadOnly: false, now: MadeUpSource.now)
       return pages.page(content, part: .detail)
     }
-    let way = #"<a class="chip" href="/sources/things?where=price%3D%222.5%22" title="2.5">"#
+    let way =
+      #"<a class="chip" href="/sources/things/1?where=price%3D%222.5%22" data-where="price=&#34;2.5&#34;" title="2.5">"#
     let html = try await detail([2.5, 2.5, 3.5, 3.5])
     #expect(html.contains(way + "<bdi>2.5</bdi></a>"))
     // What nearly every record has alone selects nothing but itself.
     #expect(try await !detail([2.5, 3.5, 4.5, 5.5]).contains("where="))
+  }
+
+  @Test func `a record has all of its row, also what no field shows`() async throws {
+    let things = try await things([2.5], fields: #"["price"]"#)
+    let query = ServedQuery.plain.with(\.isForPeople, true)
+    let page = try await things.record("1", query)
+    let record = try #require(page.records.first)
+    #expect(record.isAsSent && record.kept?["day"] != nil && record.object["day"] == nil)
+    var content = SourceContent(source: things, query: query)
+    content.detail = DetailContent(id: "1", answer: .success(page), history: nil)
+    let pages = HTMLRenderer(
+      program: "aggregator", sources: [things], isReadOnly: false, now: MadeUpSource.now)
+    let html = pages.page(content, part: .detail)
+    #expect(html.contains("<summary>As the service sent it</summary>"))
+    #expect(html.contains("&#34;day&#34;: "))
+    // Programs have the fields alone, and a source of its own type what it has read.
+    let plain = try await things.record("1", .plain)
+    #expect(plain.records.first?.kept == nil)
+    let countries = try await source.record("FR", query)
+    let country = try #require(countries.records.first)
+    #expect(!country.isAsSent && country.kept?["code"] == .string("FR"))
   }
 
   @Test func `IDs that are numbers are sorted as such`() async throws {

@@ -288,6 +288,9 @@ def run(site):
     bar.tap()
     expect(touched.locator(".chip")).to_have_count(1)
     touched.close()
+    ranges(page, site)
+    values(page, site)
+    head(site)
 
     # The same without script.
     plain = site.open("/sources/countries?filters=shown", java_script_enabled=False)
@@ -381,3 +384,94 @@ def run(site):
         heights = heroes.locator(".fact .label").evaluate_all("all => all.map(each => each.offsetHeight)")
         assert len(set(heights)) <= 1, heights
         heroes.get_by_role("link", name="Table").click()
+
+
+def ranges(page, site):
+    """A drag over the bars of a histogram, or Shift and two of them, chooses the range between them."""
+    bars = page.locator(".facets .range a")
+    range_of = "where => new URL(location).searchParams.get('where') === where"
+    for is_drag in (True, False):
+        page.goto(site.origin + "/sources/countries?filters=shown&view=table")
+        # Countries have no numbers, so that values stand for ranges.
+        page.evaluate(
+            """() => {
+                const box = document.querySelector(".facets ul");
+                box.classList.add("range");
+                box.dataset.href = "/sources/countries?filters=shown&view=table";
+                [...box.querySelectorAll("a")].forEach((bar, index) => {
+                    Object.assign(bar.dataset, { from: `name!=${index}`, to: `name!=${index}0` });
+                    bar.draggable = false;
+                });
+            }""")
+        if is_drag:
+            bars.nth(2).hover()
+            page.mouse.down()
+            bars.nth(0).hover()
+            expect(page.locator(".within")).to_have_count(3)
+            page.mouse.up()
+        else:
+            bars.nth(2).click(modifiers=["Shift"])
+            expect(bars.nth(2)).to_be_focused()
+            expect(page.locator(".chip")).to_have_count(0)
+            bars.nth(0).click(modifiers=["Shift"])
+        # The first one begins it, wherever the drag began.
+        page.wait_for_function(range_of, arg="name!=0 and name!=20")
+        expect(page.locator(".chip .remove")).to_have_count(2)
+        expect(page.locator(".within")).to_have_count(0)
+
+
+def values(page, site):
+    """A value of the open record narrows the list beside it, and again no longer; the record stays open."""
+    page.goto(site.origin + "/sources/countries?view=table&sort=name")
+    page.locator("tbody .record").nth(2).click()
+    title = page.locator("#detail h2")
+    expect(title).to_be_focused()
+    name = title.inner_text()
+    value = page.locator("#detail a.chip").first
+    expect(value).to_have_attribute("aria-current", "false")
+    value.click()
+    for _ in range(2):
+        expect(value).to_have_attribute("aria-current", "true")
+        expect(page.locator(".tools .chip .remove")).to_have_count(1)
+        expect(page.locator(".count")).to_contain_text("where")
+        expect(page.locator("tbody [aria-current]")).to_have_count(1)
+        expect(title).to_have_text(name)
+        is_accessible(page)
+        page.reload()
+    value.click()
+    expect(page.locator(".tools .chip")).to_have_count(0)
+    expect(value).to_have_attribute("aria-current", "false")
+    expect(title).to_have_text(name)
+    # Below its fields is all that is known of it.
+    whole = page.locator("#detail .whole")
+    expect(whole.locator("code")).to_be_hidden()
+    whole.locator("summary").click()
+    expect(whole.locator("code")).to_contain_text(name)
+    is_accessible(page)
+    fits(page)
+
+
+def head(site):
+    """On a small screen the head is low, the menus are whole, and the way to SQL stays."""
+    page = site.open("/sources/countries?filters=shown&view=table", width=1024, height=768)
+    top = page.locator(".tools").bounding_box()["y"]
+    assert top < 200, top
+    expect(page.locator(".filters")).to_be_visible()
+    for name in ("Columns", "Data"):
+        page.locator(".tools summary", has_text=name).click()
+        panel = page.locator(".tools .panel:visible").bounding_box()
+        assert panel["x"] >= 0 and panel["x"] + panel["width"] <= 1024, panel
+        assert panel["y"] + panel["height"] <= 768, panel
+        page.keyboard.press("Escape")
+    sources = page.get_by_role("navigation", name="Sources")
+    sources.evaluate(
+        """nav => {
+            const list = nav.querySelector("ul");
+            for (let count = 0; count < 12; count += 1) list.append(list.lastElementChild.cloneNode(true));
+            nav.scrollTo(nav.scrollWidth, 0);
+        }""")
+    bar = sources.bounding_box()
+    boxes = [sources.get_by_role("link", name=name, exact=True).bounding_box() for name in ("Search", "SQL")]
+    assert bar["x"] <= boxes[0]["x"] < boxes[1]["x"] < bar["x"] + bar["width"] / 2, (bar, boxes)
+    assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"] + 1, boxes
+    fits(page)

@@ -98,6 +98,12 @@ def run(site):
     for link in page.locator(".chip a").all():
         box = link.bounding_box()
         assert min(box["height"], box["width"]) >= 36, box
+    # A value of a record leads to the list of those that have it, for which an open record leaves no room.
+    page.goto(site.origin + "/sources/countries/FR")
+    page.locator("#detail a.chip").first.tap()
+    expect(page.locator("#detail")).to_be_hidden()
+    expect(page.locator(".tools .chip .remove")).to_have_count(1)
+    fits(page)
     # The result of a query is read, without a keyboard over it.
     page.goto(site.origin + "/sql?sql=SELECT+1")
     expect(page.locator("#result table")).to_be_visible()
@@ -115,3 +121,15 @@ def run(site):
         for button in each.locator(".heading .button").all():
             box = button.bounding_box()
             assert box["x"] > title["x"] and box["y"] < title["y"] + title["height"], (title, box)
+    # What is above a list takes a third of the screen at most, and the names of the orders are whole.
+    page = site.open("/sources/countries", width=390, height=844, has_touch=True, is_mobile=True)
+    expect(page.get_by_label("Go to no.")).to_be_visible()
+    top = page.locator(".table-box").bounding_box()["y"]
+    assert top <= 844 / 3, top
+    page.goto(site.origin + "/sources/heroes")
+    page.get_by_text("Sort", exact=True).tap()
+    expect(page.locator(".sort li span").first).to_be_visible()
+    cut = page.locator(".sort li span").evaluate_all(
+        "all => all.filter(each => each.scrollWidth > each.clientWidth).map(each => each.textContent)")
+    assert not cut, cut
+    fits(page)
