@@ -328,7 +328,9 @@ where Item.ID: CustomStringConvertible {
     let current = columns.shown.firstIndex(of: name).map { columns.widths[$0] } ?? 0
     let room = width - (id.map { requirements[$0].natural + Columns.gap } ?? 0)
     let most = min(requirements[name].natural, Self.minName, room)
-    let leavesOut = listing.chosen == nil && !listing.prefersCards && ownBlock == nil
+    // The first text stands for a name where none is declared, but is worth no other column.
+    let leavesOut =
+      fields[name].isName && listing.chosen == nil && !listing.prefersCards && ownBlock == nil
     let leastCount = listing.keepsTable ? 0 : leavesOut ? max(4, columns.shown.count - 1) : .max
     var requirements = requirements
     // For a letter or two more, it is not worth to cut others.

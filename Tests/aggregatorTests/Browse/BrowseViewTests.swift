@@ -306,10 +306,10 @@ import Testing
     browsing.press(.character("/"))
     browsing.type("w", of: 3) { BrowsingState.row($0, String(repeating: "W", count: 60)) }
     // Nothing is cut for it.
-    #expect(browsing.state.layout.list?.width == 79)
+    #expect(browsing.state.layout.list?.width == 80)
     // Nor does it move back with the next letter, but with the whole list.
     browsing.type("o", of: 3)
-    #expect(browsing.state.layout.list?.width == 79)
+    #expect(browsing.state.layout.list?.width == 80)
     browsing.press(.escape)
     browsing.answer(total: 300)
     #expect(browsing.state.layout.list?.width == 59)

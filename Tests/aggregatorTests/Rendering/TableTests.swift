@@ -195,8 +195,8 @@ import Testing
     let lines = TerminalGrid(rendered([[hero]], as: .table, listing, on: .plain(48))).lines
     #expect(
       lines == [
-        "Name                Real name                 ID",
-        "at least eight…     at least…   1234567890123456",
+        "Name                  Real na…                ID",
+        "at least eight cells  at…       1234567890123456",
       ])
     listing.chosen = listing.fields
     let piped = rendered([[hero]], as: .table, listing, on: .plain(40))
