@@ -118,7 +118,7 @@ where Item.ID: CustomStringConvertible {
       id = fields.firstIndex { $0.isID(of: records) }
       name =
         fields.firstIndex(where: \.isName)
-        ?? fields.indices.first { $0 != id && fields[$0].kind == .text }
+        ?? fields.indices.first { $0 != id && fields[$0].kind == .text && !times.contains($0) }
       extents = fields.indices.map { index in
         let label = label(index)
         let width = label.displayWidth

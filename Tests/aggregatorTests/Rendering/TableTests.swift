@@ -313,7 +313,7 @@ import Testing
       var guest = "someone"
     }
     let fields: [Field<Visit>] = [
-      Field("id", "ID", \.id, about: ""), Field("title", "Title", \.title, about: ""),
+      Field("id", "ID", \.id, about: ""), Field("title", "Title", \.title, about: "").asName(),
       Field("state", "State", \.state, about: ""), Field("time", "Time", \.time, about: ""),
       Field("score", "Score", \.score, about: ""), Field("guest", "Guest", \.guest, about: ""),
     ]
@@ -405,8 +405,10 @@ import Testing
     let words = String(repeating: "ab ", count: 15)
     let hero = Hero(
       id: 1, name: "Paravane the Magnificent", realName: words, publisher: words, issues: 3)
+    var listing = Listing.heroes
+    listing.fields = listing.fields.map { $0.name == "name" ? $0.asName() : $0 }
     for layout in [TerminalLayout.plain(width), .terminal(width)] {
-      let grid = TerminalGrid(rendered([[hero]], as: .table, .heroes, on: layout))
+      let grid = TerminalGrid(rendered([[hero]], as: .table, listing, on: layout))
       #expect(grid.lines.count == 2 && grid.width <= width, "\(grid.lines)")
       #expect(grid.lines.last?.contains("1  Paravane the Magnificent  ab ab") == true)
       #expect(grid.lines[0].hasSuffix("Issues") == hasIssues, "\(grid.lines)")
