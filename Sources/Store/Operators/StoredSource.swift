@@ -66,8 +66,21 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     return page
   }
 
+  /// The first page of a search of all stored records, in the place of one that scans a part of those of the service; it may
+  /// be empty.
+  func searchInPlaceOfScan(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+    let (slice, last) = try await recordStore.slice(request, after: nil)
+    let seal = CursorSeal(description, for: request.query)
+    var page = try recordStore.page(slice, next: slice.hasMore ? last : nil, seal)
+    try await qualify(&page, "searched", page.records.isEmpty ? .incomplete : .cachedOnly)
+    page.total = slice.total
+    return page
+  }
+
   /// Says how many of the records of the service are cached, unless all are.
-  private func qualify(_ page: inout Page<Item>) async throws(SourceError) {
+  private func qualify(
+    _ page: inout Page<Item>, _ verb: String = "listed", _ code: Warning.Code = .cachedOnly
+  ) async throws(SourceError) {
     let coverage = try await recordStore.store.coverage(of: recordStore.source)
     let status = try await recordStore.store.status(of: recordStore.source)
     guard !coverage.isComplete else { return page.total = status.records }
@@ -76,8 +89,8 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     let known = page.total.map { "\(status.records) of \($0)" }
     page.warnings.append(
       Warning(
-        .cachedOnly,
-        "listed only cached \(recordStore.source): "
+        code,
+        "\(verb) only cached \(recordStore.source): "
           + (known ?? "\(status.records), possibly not all")))
   }
 

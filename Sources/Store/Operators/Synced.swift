@@ -6,6 +6,9 @@ extension DataSource {
   /// Answers from the store what a complete sync has stored, at any age, where the service would answer less: without
   /// the service all lists and searches, and `searching` those that would scan a part of its records.
   ///
+  /// A search without the service that would scan a part of the stored records is one of all of them, also if no sync was
+  /// complete; with the service, one that finds nothing in such a part says whether others match.
+  ///
   /// A call that refreshes, or may not fall back, is left to the source. Without the service the first page fails, so that
   /// a fallback to the store answers. Before a search of the store, `renew` may bring the store up to date; so it does after
   /// a failure of that.
@@ -35,8 +38,9 @@ private struct Synced<Base: DataSource>: Decorator {
     guard request.cursor == nil else {
       return try await stored.continues(request) ? stored.page(request) : base.page(request)
     }
-    guard policy.mayFallBack, !policy.refreshes, try await recordStore.isSynced() else {
-      return try await base.page(request)
+    guard policy.mayFallBack, !policy.refreshes else { return try await base.page(request) }
+    guard try await recordStore.isSynced() else {
+      return try await searchingStore(beyond: base.page(request), request)
     }
     // The fallback to the store lists all of it, unlike the pages that happen to be cached.
     guard policy.mayAskService else { throw .offlineMode }
@@ -46,6 +50,28 @@ private struct Synced<Base: DataSource>: Decorator {
     }
     let page = try await base.page(request)
     if page.provenance.origin == .cached, let reason = page.provenance.reason { throw reason }
+    return page
+  }
+
+  /// A page, or that of a search of all stored records if it has scanned a part of them.
+  private func searchingStore(
+    beyond page: Page<Base.Item>, _ request: PageRequest
+  ) async throws(SourceError) -> Page<Base.Item> {
+    guard searches, let scan = page.warnings.firstIndex(where: { $0.code == .scanned })
+    else { return page }
+    let stored = StoredSource(recordStore: recordStore)
+    guard request.cachePolicy.mayAskService else {
+      var all = try await stored.searchInPlaceOfScan(request)
+      all.provenance.reason = page.provenance.reason
+      return all
+    }
+    // The scan can go on at the service, which the store cannot; a store that fails has no part in it.
+    guard page.records.isEmpty,
+      let matches = try? await recordStore.slice(request, after: nil).slice.records,
+      !matches.isEmpty
+    else { return page }
+    var page = page
+    page.warnings[scan].message += "; an offline search finds cached ones that match"
     return page
   }
 }

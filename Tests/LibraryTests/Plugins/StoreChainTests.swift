@@ -75,6 +75,39 @@ struct StoreChainTests {
     #expect((bundled.provenance.origin, bundled.provenance.reason?.code) == (.bundled, .timedOut))
   }
 
+  @Test func `a search finds stored records that its scan of the service does not reach`()
+    async throws
+  {
+    let plugin = NotesPlugin(
+      service: service,
+      policy: Policy(largestPage: 50, upstreamPageSize: .fixed(10), localSearchBound: 20))
+    let environment = PluginEnvironment(
+      settings: SourceSettings([:]), transport: TrappingTransport(), store: directory.store(),
+      clock: ManualClock(), now: today.now)
+    let source = try plugin.source(in: environment)
+    let request = PageRequest(matching: try SearchQuery("note 25"), limit: 5)
+    let none = try await source.page(request)
+    #expect(none.records.isEmpty)
+    #expect(none.warnings.map(\.message) == ["searched only the first 20 records"])
+    // As a sync does that is interrupted.
+    let recordStore = plugin.recordStore(in: directory.store())
+    _ = try await recordStore.save([Note(25)], at: .day())
+    let scanned = try await source.page(request)
+    #expect(scanned.records.isEmpty && scanned.next != nil)
+    #expect(
+      scanned.warnings.map(\.message)
+        == ["searched only the first 20 records; an offline search finds cached ones that match"])
+    let offline = source.cachePolicy(.offline)
+    let found = try await offline.page(request)
+    #expect(found.records == [Note(25)] && found.next == nil)
+    #expect(
+      found.warnings == [Warning(.cachedOnly, "searched only cached notes: 21 of 30")])
+    let absent = try await offline.page(PageRequest(matching: try SearchQuery("absent"), limit: 5))
+    #expect(absent.records.isEmpty && absent.next == nil)
+    #expect(
+      absent.warnings == [Warning(.incomplete, "searched only cached notes: 21 of 30")])
+  }
+
   @Test func `finds a cached record when the service is down`() async throws {
     _ = try await source().page(PageRequest(limit: 7))
     service.fail(with: .serverError)
