@@ -120,9 +120,12 @@ public struct Warning: Hashable, Codable, Sendable {
   package static func fewer(_ sent: Int, than total: Int, in query: SearchQuery?) -> Warning {
     Warning(
       query == nil ? .incomplete : .estimated,
-      "the service reports \(total.grouped) \(query == nil ? "records" : "matches") but sent \(sent.grouped)"
+      "the service reports \(total.grouped) \(query == nil ? "records" : "matches")\(butSent)\(sent.grouped)"
     )
   }
+
+  /// The words between the two numbers of ``fewer(_:than:in:)``.
+  package static let butSent = " but sent "
 }
 
 extension Warning.Code: Codable {

@@ -51,6 +51,9 @@ public struct Coverage: Hashable, Sendable {
     hasRepeatedIDs || gapReason?.hasSuffix(Self.unreadable) ?? false
   }
 
+  /// True if the last sync was sent fewer records than the service reports, as another one would be.
+  package var sendsFewer: Bool { shortfall?.contains(Warning.butSent) ?? false }
+
   /// The name of the checkpoint that a complete sync leaves.
   package static let checkpoint = "complete"
 

@@ -226,6 +226,9 @@ import Testing
       let outcome = try await home.run(line)
       #expect(outcome.status == status, "\(line): \(outcome)")
       #expect((outcome.output + outcome.errors).contains(words), "\(line): \(outcome)")
+      // Another one would be sent no more.
+      #expect(
+        !(outcome.output + outcome.errors).contains("aggregator lamps sync"), "\(line): \(outcome)")
     }
     state.withLock { $0 = .whole }
     #expect(try await home.run("lamps sync").status == 0)

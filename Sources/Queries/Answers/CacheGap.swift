@@ -9,7 +9,8 @@ package struct CacheGap {
   /// The command that fetches the rest, without the program's name; `nil` if no sync can.
   package let command: String?
 
-  /// The remedy for missing records that no sync can fetch; `nil` if there is none, or a sync can.
+  /// The remedy for missing records that no sync can fetch; `nil` if there is none, as where the service sends fewer than it
+  /// reports, or a sync can.
   package var remedy: Hint?
 
   /// True if no record was missing when the file was read.
@@ -66,6 +67,7 @@ extension Plugin {
         numbering.map(Hint.command)
         ?? policy.file.map { .words("mend the file \($0.oneLine(atMost: 200))") }
     }
+    let isFinal = change == nil && coverage.sendsFewer
     let unread = isSyncable ? nil : change.map { "; \($0.message)" }
     let end = rest ?? unread ?? coverage.gapReason.map { ", possibly not all: \($0)" }
     let words =
@@ -78,7 +80,7 @@ extension Plugin {
       }
     return CacheGap(
       warning: SourceWarning(name, Warning(.incomplete, words)),
-      command: depth == nil && remedy == nil ? syncArguments : nil, remedy: remedy)
+      command: depth == nil && remedy == nil && !isFinal ? syncArguments : nil, remedy: remedy)
   }
 
   /// The time since which all cached records were fetched; `nil` if it is unknown.
