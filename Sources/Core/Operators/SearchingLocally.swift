@@ -73,7 +73,8 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
       matching: nil, after: nil, size: size, bound: bounds, cachePolicy: cachePolicy)
     for try await step in base.pages(state, ahead: 0) {
       if let item = step.items.first(where: { $0.id == id }) {
-        return LookupResult(item, provenance: step.page.provenance)
+        let rounded = step.page.warnings.filter { $0.code == .rounded }
+        return LookupResult(item, provenance: step.page.provenance, warnings: rounded)
       }
       scanned += step.items.count
       unreadable = unreadable + step.page.unreadable

@@ -142,6 +142,19 @@ struct SearchingLocallyTests {
     #expect(error?.code == .malformed)
   }
 
+  @Test func `a record that is looked up has the warning of rounded values`() async throws {
+    let rounded = Warning(.rounded, "whole numbers are rounded")
+    let base = ScriptedSource<Note>(
+      page: { _ throws(SourceError) in
+        var page = Page<Note>.notes(1...3)
+        page.warnings = [rounded, Warning(.incomplete, "a record is missing")]
+        return page
+      }, item: { _ throws(SourceError) in throw .because(.unsupported) })
+    let found = try await searching(base, upTo: 20, by: 10).item(2)
+    #expect(found.item.id == 2)
+    #expect(found.warnings == [rounded])
+  }
+
   @Test func `does not report a record as missing before the scan is complete`() async throws {
     let endless = ScriptedSource<Note>(
       page: { request throws(SourceError) in
