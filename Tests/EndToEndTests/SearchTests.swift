@@ -68,7 +68,8 @@ import Testing
     let outcome = try await Binary.run("search spidr --source heroes,countries --offline")
     #expect(
       outcome.errors.hasPrefix(
-        "No countries or heroes match \"spidr\". Did you mean \"spider\"?\n"),
+        "No countries or heroes match \"spidr\" in bundled sample data. Did you mean \"spider\"?\n"
+      ),
       "\(outcome.errors)")
   }
 

@@ -197,17 +197,26 @@ struct SearchWriter {
     for search in searches where !search.hits.isEmpty {
       search.outcome.reportAmount(to: context.diagnostics, isNamed: true)
     }
-    let empty = searches.filter { search in
+    let without = searches.filter { search in
       search.hits.isEmpty && search.failure == nil && !search.isLeftOut
         && !search.outcome.foundNothingYet
-    }.map(\.source)
+    }
+    let empty = without.map(\.source)
     if !empty.isEmpty {
       // Those of a filter are not all that match.
       let isFiltered = searches.contains { $0.outcome.subject != $0.source }
       let words =
         isFiltered ? "matching \(empty.alternatives) for" : "\(empty.alternatives) match"
+      // Of these, all that is known is that samples have no match.
+      let sampled = without.filter { $0.origin == .bundled }.map(\.source)
+      let part =
+        sampled.isEmpty
+        ? ""
+        : sampled == empty
+          ? " in bundled sample data"
+          : " (only bundled sample data of \(sampled.joined(separator: ", ")))"
       context.diagnostics.note(
-        "No \(words) \"\(query.text.fitted(to: 80))\"\(suggestion.didYouMean)")
+        "No \(words) \"\(query.text.fitted(to: 80))\"\(part)\(suggestion.didYouMean)")
     }
     reportRemarks(searches)
     reportFailures(searches)
