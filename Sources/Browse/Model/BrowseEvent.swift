@@ -145,8 +145,12 @@ package struct Refreshed: Sendable {
     let counts = [(added, "new"), (changed, "changed")].compactMap { count, word in
       count.map { "\($0) \(word)" }
     }
-    let words = ["\(hasMore ? "the first " : "")\(count.of("record"))"] + counts + ["live"]
-    return Notice(.note, "\(name): " + words.joined(separator: ", "))
+    let first = hasMore && count > 0 ? "the first " : ""
+    let words = ["\(first)\(count.of("record"))"] + counts + ["live"]
+    let text = "\(name): " + words.joined(separator: ", ")
+    // Of a list, the gap of the cache says it.
+    guard query.nonBlank != nil, let cause = badge.cause else { return Notice(.note, text) }
+    return Notice(.warning, "\(text): \(cause)")
   }
 
   /// True if the answer has all records of a list.

@@ -203,7 +203,10 @@ package struct BrowseView {
       return "No \(drawn.state.source.name) match.\(remedy)"
     }
     if !list.request.query.isEmpty || !list.request.condition.isEmpty {
-      return "No \(drawn.state.source.name) match. Esc clears the filter."
+      // Records that a search did not reach may match.
+      let badge = drawn.state.source.badge.flatMap { $0.kind == .live ? $0 : nil }
+      let doubt = list.request.query.isEmpty ? nil : badge?.cause.map { ": \($0)" }
+      return "No \(drawn.state.source.name) match\(doubt ?? ""). Esc clears the filter."
     }
     return "No \(drawn.state.source.name) are cached. r asks the service, S syncs."
   }
@@ -446,7 +449,10 @@ package struct BrowseView {
     if let pauseText { return Notice(.warning, pauseText) }
     if let warning = drawn.state.list.warnings.first { return Notice(.warning, warning) }
     guard drawn.state.answer == nil else { return nil }
-    if let badge = drawn.state.source.badge, badge.kind != .live, let note = badge.notes.first {
+    let isSearch = !drawn.state.list.request.query.isEmpty
+    if let badge = drawn.state.source.badge, badge.kind != .live || isSearch,
+      let note = badge.notes.first
+    {
       return Notice(.warning, note)
     }
     guard drawn.state.source.isPart, let gap = drawn.state.source.status.gap else { return nil }

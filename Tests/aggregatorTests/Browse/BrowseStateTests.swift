@@ -154,6 +154,24 @@ import Testing
     #expect(browsing.effects.compactMap(\.window?.request.query) == [""])
   }
 
+  @Test func `a search of the service that finds nothing says what it has not searched`() throws {
+    var browsing = opened(isOffline: false)
+    browsing.handle(.resized(width: 120, height: 24))
+    browsing.press(.character("/"))
+    browsing.type("zzzz", of: 0)
+    browsing.press(.enter)
+    let scanned = Warning(.scanned, "searched only the first 1,000 records")
+    var summary = ListingSummary(count: 0, warnings: [SourceWarning("heroes", scanned)])
+    summary.provenance = CombinedProvenance(Provenance(.live, fetchedAt: BrowsingState.now))
+    let badge = try #require(OriginBadge(summary, choosesLocal: false, at: BrowsingState.now))
+    let refreshed = Refreshed(badge, count: 0, of: "zzzz", hasMore: true)
+    browsing.handle(.refreshed("heroes", .success(refreshed)))
+    browsing.answer(total: 0)
+    let text = browsing.text
+    #expect(text.contains("heroes: 0 records, live: searched only the first 1,000"), "\(text)")
+    #expect(text.contains("No heroes match: searched only"), "\(text)")
+  }
+
   @Test func `a refresh says how long it works, and then what has come of it`() throws {
     var browsing = opened(isOffline: false)
     browsing.handle(.refreshed("heroes", .failure(BrowseFailure("no route"))))
