@@ -10,7 +10,7 @@ enum FilterHelp {
         ("name~hulk", "contains it, ignoring case, accents and punctuation"),
         (
           "id<100, <=, >, >=",
-          "is less, and so on: numbers (also -.5 or 1e3) as numbers, dates as dates, texts as searches compare them"
+          "is less, and so on: numbers (typed also as -.5 or 1e3) as numbers, dates as dates, texts as searches compare them"
         ),
         (
           "added=2026-01",

@@ -42,6 +42,16 @@ bool cterminal_enter(void) {
   return true;
 }
 
+void cterminal_take_interrupt(bool is_key) {
+  cc_t character = is_key || keeps_keys ? _POSIX_VDISABLE : shown.c_cc[VINTR];
+  if (raw.c_cc[VINTR] == character) return;
+  raw.c_cc[VINTR] = character;
+  if (!atomic_load(&is_entered)) return;
+  tcsetattr(input, TCSANOW, &raw);
+  // A signal handler may have restored it meanwhile.
+  if (!atomic_load(&is_entered)) tcsetattr(input, TCSANOW, &shown);
+}
+
 bool cterminal_is_entered(void) { return atomic_load(&is_entered); }
 
 void cterminal_leave(void) {

@@ -17,6 +17,8 @@ struct Operand: Sendable {
   let folded: FoldedText
   let number: Numeral?
   let bool: Bool?
+  /// True for a number with zeros before it, such as 007, which is equal to no other text of this number.
+  private let isCode: Bool
   private let period: Period?
 
   /// - Parameter now: The time from which words such as `yesterday` tell another one.
@@ -24,6 +26,7 @@ struct Operand: Sendable {
     self.text = text
     folded = FoldedText(text)
     number = Numeral(typed: text)
+    isCode = text.isCode
     bool =
       switch text.lowercased() {
       case "true", "yes": true
@@ -71,7 +74,7 @@ struct Operand: Sendable {
 
   /// True for a text of this number, as `10.50` is one of 10.5; zeros before it, as in `007`, make it a code.
   private func isNumber(in text: String) -> Bool {
-    number != nil && Numeral(recorded: text) == number
+    number != nil && !isCode && Numeral(recorded: text) == number
   }
 
   /// The order of a record's value; `nil` if the two cannot be compared.
@@ -124,7 +127,7 @@ package struct Numeral: Comparable, Hashable, Sendable {
 
   /// A text that is a number for `=`; not a code.
   fileprivate init?(recorded text: String) {
-    guard let number = Numeral(text), text.prefixMatch(of: /-?0\d/) == nil else { return nil }
+    guard let number = Numeral(text), !text.isCode else { return nil }
     self = number
   }
 
@@ -167,6 +170,11 @@ package struct Numeral: Comparable, Hashable, Sendable {
     let isBelow = (first.utf8.count, first) < (second.utf8.count, second)
     return isBelow != (left.double < 0)
   }
+}
+
+extension String {
+  /// True for what begins with a zero before another digit.
+  fileprivate var isCode: Bool { prefixMatch(of: /-?0\d/) != nil }
 }
 
 extension JSON {

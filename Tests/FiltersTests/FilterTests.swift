@@ -128,6 +128,18 @@ import Testing
     #expect(try !code.matches("text=7") && code.matches("text=007") && code.matches("text!=7"))
     guard case .condition(let seven) = try Filter("text=7") else { return }
     #expect(seven.nearMiss(in: [code], or: nil) == "007")
+    let plain = Thing(id: 7, text: "7", number: 7)
+    for text in ["text=007", "text='007'", "text in (007, 07.0)", "text=00"] {
+      #expect(try !plain.matches(text), "\(text)")
+    }
+    #expect(try plain.matches("text!=007") && plain.matches("text>=007"))
+    #expect(try code.matches("text in (7, 007)") && !code.matches("text!='007'"))
+    // Numbers have no zeros before them.
+    #expect(try plain.matches("number=007") && plain.matches("id in (007)"))
+    #expect(try ValueCondition("=007", at: Thing.now).matches(.string("7")) { false } == false)
+    #expect(try ValueCondition("=007", at: Thing.now).matches(.string("007")) { false } == true)
+    guard case .condition(let zeros) = try Filter("text=007") else { return }
+    #expect(zeros.nearMiss(in: [plain], or: nil) == "7")
     // Of records, only digits are a number.
     #expect(try !Thing(id: 1, text: "1e9").matches("text>5"))
     #expect(try !Thing(id: 1).matches("bool in (true, false)"))

@@ -140,7 +140,7 @@ package struct BrowseState: Sendable {
   package private(set) var overlay: Overlay?
   package private(set) var notice: Notice?
   /// The result so far of the condition that is being typed.
-  private var preview: Notice?
+  private var preview: (condition: String, notice: Notice)?
   /// The list with the condition that was entered last, and the condition before it, until rows answer that.
   private var tried: (request: ListRequest, earlier: String)?
   /// The path of a file that exists, which the person has been asked to replace.
@@ -245,7 +245,7 @@ package struct BrowseState: Sendable {
   }
 
   /// The result so far of the condition that is being typed; `nil` for another line.
-  var conditionPreview: Notice? { prompt?.kind == .condition ? preview : nil }
+  var conditionPreview: Notice? { prompt?.kind == .condition ? preview?.notice : nil }
 
   /// True if the values of a field have the place of the list.
   var showsValues: Bool { answer?.request.query.isEmpty ?? false }
@@ -379,7 +379,12 @@ package struct BrowseState: Sendable {
     case .answered(let query, let result): answered(query, result)
     case .completed(let start, let completions): completed(start, completions)
     case .previewed(let request, let notice):
-      if source.name == request.source, prompt?.line.text == request.condition { preview = notice }
+      guard source.name == request.source else { break }
+      if prompt?.line.text == request.condition { preview = (request.condition, notice) }
+      // Enter was faster.
+      if prompt == nil, self.notice == nil, source.list.request.condition == request.condition {
+        warn(as: notice)
+      }
     case .values(let request, let result):
       guard end(.values), prompt == nil, overlay == nil else { break }
       guard case .success(let window) = result else {
@@ -834,7 +839,7 @@ package struct BrowseState: Sendable {
     case .enter:
       (prompt, notice) = (nil, nil)
       return entered(kind, line.text)
-    case .escape:
+    case .escape, .control("c"):
       (prompt, notice) = (nil, nil)
       if kind == .filter { filter("") }
       return []
@@ -957,6 +962,11 @@ package struct BrowseState: Sendable {
     return []
   }
 
+  /// Shows beside the list what its condition has told while it was typed, with near values, if it selects nothing.
+  private mutating func warn(as preview: Notice) {
+    if preview.kind == .warning { notice = preview }
+  }
+
   private mutating func filter(_ text: String) {
     if answer == nil {
       sources[opened].list.ask { $0.query = text }
@@ -995,6 +1005,8 @@ package struct BrowseState: Sendable {
       pane = .list
       let earlier = source.list.request.condition
       let effects = select(where: condition, isNarrower: condition.hasPrefix(earlier))
+      // Completions change the line without another preview.
+      if let preview, preview.condition == condition { warn(as: preview.notice) }
       tried = earlier == condition ? nil : (source.list.request, earlier)
       return effects
     case .query:

@@ -25,6 +25,9 @@ bool cterminal_begin(int wake, int held, const char *enter, const char *leave);
 /// Takes the terminal again, after `cterminal_leave` or if the process was stopped by SIGSTOP; false in the background.
 bool cterminal_enter(void);
 
+/// Makes Ctrl-C a key for a while, or a signal again, between `cterminal_begin` and `cterminal_end`.
+void cterminal_take_interrupt(bool is_key);
+
 /// False while the terminal is not taken.
 bool cterminal_is_entered(void);
 

@@ -1013,6 +1013,54 @@ import Testing
     #expect(!browsing.text.contains("12 records"))
   }
 
+  @Test func `a long message about a condition is wrapped while it is typed`() {
+    var browsing = opened()
+    browsing.press(.character("f"))
+    browsing.type("id>")
+    var request = browsing.state.source.list.request
+    request.condition = "id>"
+    let words = (1...30).map { "word\($0)" }.joined(separator: " ")
+    browsing.handle(.previewed(request, Notice(.warning, words)))
+    #expect(browsing.text.contains(" word1 ") && browsing.text.contains("word30"))
+  }
+
+  @Test(arguments: [true, false])
+  func `near values stay beside a list that a condition has left empty`(isEarly: Bool) {
+    var browsing = opened()
+    browsing.press(.character("f"))
+    browsing.type("publisher=Marvle")
+    var request = browsing.state.source.list.request
+    request.condition = "publisher=Marvle"
+    let near = BrowseEvent.previewed(request, Notice(.warning, "no records, near: Marvel"))
+    if isEarly { browsing.handle(near) }
+    browsing.press(.enter)
+    if !isEarly { browsing.handle(near) }
+    #expect(browsing.state.notice?.text == "no records, near: Marvel")
+    browsing.press(.escape)
+    #expect(browsing.state.notice == nil)
+    // What was told of a shorter line says nothing of the completed one.
+    browsing.press(.character("f"))
+    browsing.type("publisher=Marvle")
+    browsing.handle(near)
+    let start = TypedStart(kind: .condition, source: "heroes", text: "publisher=Marvle")
+    browsing.press(.tab)
+    browsing.handle(.completed(start, ["publisher=Marvle Comics"]))
+    browsing.press(.enter)
+    #expect(browsing.state.notice == nil)
+  }
+
+  @Test(arguments: ["f", "/", ":", "w"])
+  func `Ctrl-C leaves a line without its effect`(key: String) {
+    var browsing = opened()
+    browsing.press(.character(Character(key)))
+    #expect(browsing.state.prompt != nil)
+    browsing.type("a")
+    #expect(!browsing.press(.control("c")).contains(.quit))
+    #expect(browsing.state.prompt == nil)
+    #expect(browsing.state.source.list.request.condition.isEmpty)
+    #expect(browsing.state.source.list.request.query.isEmpty)
+  }
+
   @Test func `the values of a field are counted, and one of them is a filter`() {
     var browsing = opened()
     browsing.press(.character("F"), .end)

@@ -129,6 +129,19 @@ struct BrowseTerminalTests {
     #expect(try await run.outcome().ending == .exit(0))
   }
 
+  @Test func `Ctrl-C leaves a condition that is typed, and not the program`() async throws {
+    let run = try start()
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Afghanistan", on: &screen)
+    terminal.type("fregion=EU")
+    await terminal.wait(for: " 53 records", on: &screen)
+    terminal.type("\u{3}")
+    await terminal.wait(for: "/ filter", on: &screen)
+    #expect(screen.text.contains("countries 1/250"))
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
   @Test func `sums of a query are rounded as by sql`() async throws {
     let run = try start()
     var screen = EmulatedScreen()
