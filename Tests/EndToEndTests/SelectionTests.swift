@@ -380,6 +380,14 @@ import Testing
       "notes list --group-by size --stats price", ["AGGREGATOR_FORCE_TTY": "30", "TERM": "dumb"])
     #expect(cards.output.contains("size\n  –\nCount\n  1\n"), "\(cards)")
     #expect(!cards.output.contains("Min\n  –"), "\(cards)")
+    // Shells offer the statistics that the values have.
+    let offered = try await Binary.run(
+      ["__complete", "zsh", "--line", "aggregator notes list --stats price --fields "],
+      environment: home.environment, in: home.sandbox)
+    #expect(
+      offered.lines.filter { !$0.hasPrefix("\t") } == [
+        "count", "min", "max", "mean", "median", "sum", "distinct", "others", "empty",
+      ], "\(offered)")
     let means = try await home.run("notes list --stats price --fields mean,max --csv")
     #expect(means.output == "mean,max\r\n\(5.5 / 3),2.5\r\n", "\(means)")
     // A person reads fewer digits, also in a card.

@@ -18,6 +18,8 @@ struct Completer {
     var sessions: () -> [String]
     /// The values that a field often has, or those that begin as typed.
     var values: (_ source: String, _ field: String, _ beginning: String) -> [String]
+    /// The names of the statistics of the values that a field is known to have; none if there are no values.
+    var statistics: (_ source: String, _ field: String) -> [String] = { _, _ in [] }
   }
 
   private let tree: CommandTree
@@ -174,9 +176,13 @@ struct Completer {
     }
   }
 
-  private func conditions(at position: Position) -> ConditionCompleter {
-    let source = (position.node.path.split(separator: " ").map(String.init) + position.arguments)
+  private func source(at position: Position) -> String? {
+    (position.node.path.split(separator: " ").map(String.init) + position.arguments)
       .first(where: tree.catalog.sources.contains)
+  }
+
+  private func conditions(at position: Position) -> ConditionCompleter {
+    let source = source(at: position)
     var completer = ConditionCompleter(position.commands.flatMap(\.fields)) { field, beginning in
       source.map { context.values($0, field, beginning) } ?? []
     }
@@ -216,11 +222,13 @@ struct Completer {
     (position.scan.options[.groupBy] ?? []).flatMap { $0.split(separator: ",").map(String.init) }
   }
 
-  /// The numbers that groups have: statistics, or those of records.
+  /// The numbers that groups have: statistics, those of the known values of a field, or those of records.
   private func numbers(at position: Position) -> [Candidate] {
-    position.scan.options[.stats] == nil
-      ? [Candidate("count", "The number of records.")]
-      : FieldValues.statisticNames.map { Candidate($0) }
+    guard let field = position.scan.options[.stats]?.last else {
+      return [Candidate("count", "The number of records.")]
+    }
+    let known = source(at: position).map { context.statistics($0, field) } ?? []
+    return (known.isEmpty ? FieldValues.statisticNames : known).map { Candidate($0) }
   }
 
   /// The fields for a brace that is open at the end of a template.

@@ -1,3 +1,4 @@
+import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
 import AggregatorSelection
@@ -93,6 +94,10 @@ extension Completer.CompletionContext {
       else { return nil }
       return SQLiteStore(at: path, busyTimeout: .zero)
     }
+    func values(of field: String, in source: String) -> [JSON] {
+      let plugin = try? context.catalog.plugin(named: source)
+      return plugin?.values(of: field, in: store(), atMost: maxRecords, until: .now + maxTime) ?? []
+    }
     return Self { source, beginning, areDeleted in
       let plugin = try? context.catalog.plugin(named: source)
       let ids =
@@ -111,10 +116,12 @@ extension Completer.CompletionContext {
       return (names ?? []).filter(SessionPositionKey.isSession).sorted().prefix(maxCount).map(
         \.self)
     } values: { source, field, beginning in
-      let plugin = try? context.catalog.plugin(named: source)
-      let values = plugin?.values(
-        of: field, in: store(), atMost: maxRecords, until: .now + maxTime)
-      return values?.texts(from: beginning, atMost: maxCount) ?? []
+      values(of: field, in: source).texts(from: beginning, atMost: maxCount)
+    } statistics: { source, field in
+      var all = FieldValues()
+      let known = values(of: field, in: source)
+      for value in known { all.add(value) }
+      return known.isEmpty ? [] : all.statistics.map(\.name)
     }
   }
 }

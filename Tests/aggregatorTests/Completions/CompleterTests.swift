@@ -22,6 +22,8 @@ import Testing
       case ("countries", "name"): ["São Tomé", "5", "today", "\"x\"", "/x"]
       default: []
       }
+    } statistics: { source, field in
+      source == "countries" && field == "capital" ? ["count", "first", "last", "empty"] : []
     }
   }
 
@@ -100,6 +102,7 @@ import Testing
     ("countries list --group-by region --sort -", ["-region", "-count"]),
     ("countries list --group-by region --stats name --sort m", ["min", "max", "mean", "median"]),
     ("countries list --stats name --fields m", ["min", "max", "mean", "median"]),
+    ("countries list --stats capital --fields ", ["count", "first", "last", "empty"]),
     ("countries list --stats name --fields=min,me", ["--fields=min,mean", "--fields=min,median"]),
     ("countries list --group-by region --fields ", ["region", "count"]),
     ("countries list --group-by region,code --fields ", ["region", "code", "count"]),
