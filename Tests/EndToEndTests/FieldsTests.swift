@@ -54,6 +54,14 @@ import Testing
       #expect(try await !Binary.run("\(table) \(options)").errors.contains(note), "\(options)")
     }
     #expect(try await !Binary.run("heroes list --offline -L2").errors.contains(note))
+    // A narrow terminal wraps it between words.
+    let narrow = try await Binary.run(
+      table, environment: ["AGGREGATOR_FORCE_TTY": "40", "TERM": "dumb"])
+    let lines = narrow.errorLines.filter { !$0.isEmpty }
+    #expect(lines.allSatisfy { $0.count <= 40 }, "\(narrow)")
+    #expect(
+      lines.joined(separator: " ").contains(
+        "powers, teams, aliases, … (--fields '*' shows all)"), "\(narrow)")
   }
 
   @Test func `a field may be named by its head, in any case`() async throws {
