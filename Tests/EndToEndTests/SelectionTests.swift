@@ -105,7 +105,7 @@ import Testing
     #expect(cursor.errors.hasPrefix("error: --cursor cannot be used with --all and --sort\n"))
   }
 
-  @Test func `counts cached records, or all with one request`() async throws {
+  @Test func `counts cached records, or all that the service sends`() async throws {
     let empty = try await run("heroes|list|--count")
     #expect(empty.status == 3)
     #expect(
@@ -116,7 +116,7 @@ import Testing
         """)
     let all = try await run("heroes|list|--count|--all")
     #expect(all.output == "257\n")
-    #expect(services.requestCount() == 1)
+    #expect(services.requestCount() > 1)
     #expect(try await run("products|list|--count|--all").output == "\(FakeProduct.catalog.count)\n")
     #expect(try await run("heroes|search|spider|--count|--all").output == "16\n")
     let json = try await run("heroes|list|--count|--where|name~spider|--all|--json")

@@ -193,7 +193,8 @@ private struct RecordListing<P: Plugin> {
     guard !isLocal, let store = environment.store else { return outcome }
     if invocation.has(.offline) { outcome.gap = try? await plugin.gap(in: store) }
     if invocation.has(.count), query == nil {
-      outcome.isTotalWrong = (try? await store.coverage(of: plugin.name).isShort) ?? false
+      let coverage = try? await store.coverage(of: plugin.name)
+      outcome.isTotalWrong = coverage.map { $0.isShort || $0.shortfall != nil } ?? false
     }
     return outcome
   }

@@ -69,6 +69,7 @@ package struct ListingOutcome: Sendable {
   /// The command that completes searches; `nil` for a source that no sync completes.
   private let syncCommand: String?
   private var isIncomplete = false
+  private var isTrusted = false
   private var goesOnInCopy = false
   /// True if the answer claims to be of all records, as a filter, an order and an export do.
   private var claimsAll = false
@@ -117,13 +118,24 @@ package struct ListingOutcome: Sendable {
     self.now = now
   }
 
-  /// True if the service counts its records, more pages follow, and nothing contradicts the number.
+  /// True if the total is that of the records on this machine, or the service counts more of them than the run may read,
+  /// and nothing contradicts the number: then further pages would not prove it.
   ///
-  /// A first page that is not full may be the last one, whatever the total: the second one tells.
-  package func hasCredibleTotal(pageSize: Int) -> Bool {
-    guard let total, total >= count, next != nil, !isPartial, !isTotalWrong else { return false }
-    return latestRows >= (provenances.count > 1 ? 1 : pageSize)
+  /// A first page that is not full may be the last one, whatever the total: the second one tells. The total of a cached page
+  /// that stands in for the service proves nothing.
+  func hasCredibleTotal(within bounds: ListingBounds) -> Bool {
+    guard let total, total >= count, next != nil, !isPartial, !isTotalWrong,
+      latestRows >= (provenances.count > 1 ? 1 : bounds.pageSize)
+    else { return false }
+    guard bounds.bound.items == nil else { return true }
+    guard !provenances.contains(where: { $0.origin == .cached && $0.reason != nil }),
+      let pages = bounds.bound.pages
+    else { return false }
+    return (total - 1) / max(latestRows, 1) >= pages
   }
+
+  /// Notes that the answer is the total that was reported; that of records on this machine needs no note.
+  mutating func trustTotal() { isTrusted = subject == source && !canGrow }
 
   /// The exit code of a listing.
   package var code: ExitCode { isPartial || lacksRows || lacksRecords ? .partial : .success }
@@ -257,6 +269,7 @@ package struct ListingOutcome: Sendable {
       return
     }
     add(gap)
+    if goesOnInCopy { isIncomplete = true }
   }
 
   /// Notes that the answer claims to be of all records, and adds the gap of the cache from which it is taken.
@@ -450,6 +463,10 @@ package struct ListingOutcome: Sendable {
         ? "the only \(noun.word(for: 1)) is cached: read it with --offline --all"
         : "all \(noun.count(copyCount)) are cached: read them with --offline --all"
       all.append(Remark(warning: Warning(.cachedOnly, words), isNote: true))
+    }
+    if isTrusted {
+      let words = "the service reports this number: --max-pages 0 counts the records that it sends"
+      all.append(Remark(warning: Warning(.estimated, words), isNote: true))
     }
     if repeated > 0 {
       let words = "\(repeated.of("record")) came again on another page: others may be missing"

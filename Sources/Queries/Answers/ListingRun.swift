@@ -23,8 +23,8 @@ package struct ListingRun<P: Plugin> {
   /// The command that fetches the fields that lists do not include, for a warning.
   package var detailsHint: Hint?
   package var progress: Progress?
-  /// True if only the number of the records is asked for: no record is shown, and the total of the service ends the run
-  /// unless something contradicts it.
+  /// True if only the number of the records is asked for: no record is shown, and a total ends the run where the records
+  /// are more than it reads, unless something contradicts it.
   package var countsOnly = false
   /// The most pages that are fetched before they are read.
   package var prefetch = 1
@@ -47,6 +47,8 @@ package struct ListingRun<P: Plugin> {
   private var pages: PageSequence<P.Item>.Iterator?
   private var sorted: [P.Item] = []
   private var emptyPages = 0
+  /// The number of records that were read, selected or not.
+  private var read = 0
   private var isOver = false
   /// A value near that of the only condition, while no record has matched.
   private var nearMiss = NearMiss()
@@ -92,8 +94,9 @@ package struct ListingRun<P: Plugin> {
       guard let step = try await nextStep() else { return try await conclusion() }
       add(step)
       if step.end != nil { await noteTotal() }
-      if mayEndAnywhere, outcome.hasCredibleTotal(pageSize: bounds.pageSize) {
+      if mayEndAnywhere, outcome.hasCredibleTotal(within: bounds) {
         isOver = true
+        if bounds.bound.items == nil { outcome.trustTotal() }
         return nil
       }
       let items = try await selected(step.items)
@@ -157,6 +160,7 @@ package struct ListingRun<P: Plugin> {
       return step
     } catch {
       if await goesOnInCopy(because: error) { return try await nextStep() }
+      if await goesOnInStore(because: error) { return try await nextStep() }
       var error = error
       if error.code == .offline, error.cause == nil {
         let isStart = bounds.cursor == nil && !outcome.hasAnswer
@@ -186,6 +190,25 @@ package struct ListingRun<P: Plugin> {
     return true
   }
 
+  /// Goes on with the stored records that the cached pages do not have, in a list that shows all of them; false if there
+  /// are none.
+  private mutating func goesOnInStore(because reason: SourceError) async -> Bool {
+    guard let copy, reason.code == .offline, reason.cause == nil, query == nil,
+      bounds.cursor == nil, bounds.bound.pages == nil, outcome.hasAnswer, !isAllOrNothing,
+      replacement == nil,
+      let stored = try? await copy.records.store.status(of: copy.records.source).records,
+      stored > read, stored < bounds.bound.items ?? .max,
+      let rest = pages?.continued(
+        in: copy.records.records.warningOfUnknownSecret(in: copy.records))
+    else { return false }
+    replacement = reason
+    pages = rest
+    // The cursors of the stored records are not those of the chain.
+    self.copy = nil
+    outcome.goOnInCopy()
+    return true
+  }
+
   /// Takes the number of stored records as the total of a list that has none, if they are all.
   private mutating func noteTotal() async {
     guard let stored, query == nil, selection == nil, !countsOnly, outcome.total == nil,
@@ -196,6 +219,7 @@ package struct ListingRun<P: Plugin> {
   }
 
   private mutating func add(_ step: PaginationStep<P.Item>) {
+    read += step.items.count
     if let replacement {
       outcome.add(step, because: replacement)
       // The cursors of the chain are those of its copy, too.
