@@ -168,7 +168,8 @@ extension PostgresConnection: HistoryReader {
           WHERE c.position = r.position AND c.number > $3 AND c.kind = 'changed'
           ORDER BY c.number LIMIT 1),
         coalesce((SELECT c.changed FROM aggregator_store.changes c
-          WHERE c.position = r.position AND c.number > $3 ORDER BY c.number DESC LIMIT 1),
+          WHERE c.position = r.position AND c.number > $3 AND r.position <= $4
+          ORDER BY c.number DESC LIMIT 1),
           r.first_seen)
       FROM found JOIN aggregator_store.records r USING (position) ORDER BY r.position
       """, .integer(range.clamped(position)), .integer(range.end), .integer(mark.change),

@@ -169,7 +169,8 @@ extension Connection: HistoryReader {
           WHERE c.position = r.position AND c.number > ?3 AND c.kind = 'changed'
           ORDER BY c.number LIMIT 1),
         coalesce((SELECT c.changed FROM changes c
-          WHERE c.position = r.position AND c.number > ?3 ORDER BY c.number DESC LIMIT 1),
+          WHERE c.position = r.position AND c.number > ?3 AND r.position <= ?4
+          ORDER BY c.number DESC LIMIT 1),
           r.first_seen)
       FROM found CROSS JOIN records r ON r.position = found.position ORDER BY r.position
       """, range.clamped(position), range.end, mark.change, mark.position, limit, source

@@ -37,7 +37,7 @@ public struct StoredChange: Hashable, Sendable {
   /// The record as it was then; `nil` if it has not changed since.
   public var before: Data?
 
-  /// The time of the last change.
+  /// The time of the last change; of a record that was first seen after the point, that time.
   public var date: Date
 
   public init(id: String, record: StoredRecord, wasListed: Bool, before: Data?, date: Date) {

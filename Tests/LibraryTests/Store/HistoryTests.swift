@@ -88,6 +88,21 @@ struct HistoryTests {
     #expect(try await changes(since: .mark(gone)) == ["b added"])
   }
 
+  @Test func `a record that is new has the time when it was first seen`() async throws {
+    try await store.save([StoreEntry("a")])
+    try await store.save([StoreEntry("b")], at: 10)
+    try await store.save([StoreEntry("a", mark: 1), StoreEntry("b", mark: 1)], at: 20)
+    let early = try await store.changes(
+      of: "things", since: .date(.day(5)), after: 0, limit: 9)
+    let changes = try #require(early).changes
+    #expect(changes.map(\.id) == ["a", "b"])
+    #expect(changes.map(\.wasListed) == [true, false])
+    #expect(changes.map(\.date) == [.day(20), .day(10)])
+    let late = try await store.changes(
+      of: "things", since: .date(.day(15)), after: 0, limit: 9)
+    #expect(late?.changes.map(\.date) == [.day(20), .day(20)])
+  }
+
   @Test func `a record that came and went is not there`() async throws {
     try await store.save([StoreEntry("a")])
     try await store.save([StoreEntry("b")], at: 10)
