@@ -20,7 +20,8 @@ package struct ServerResponse: Sendable {
     headers: [ServerRequest.Parameter] = []
   ) {
     self.status = status
-    self.headers = [.init("Content-Type", type)] + headers
+    // No content has no type.
+    self.headers = status == 204 ? headers : [.init("Content-Type", type)] + headers
     self.body = .bytes(body)
   }
 
