@@ -23,6 +23,12 @@ public struct Coverage: Hashable, Sendable {
   /// True if the service reports no total, and a list is cached from its first page to its last.
   package var isListed = false
 
+  /// The number of rows of a list that is cached from its first page to its last; `nil` if none is.
+  package var listed: Int?
+
+  /// True if such a list lacks records that are cached: the service may have replaced some since the last sync.
+  package var hasUnlisted: Bool { listed.map { $0 < cached } ?? false }
+
   /// True if a list that is cached from its first page to its last has fewer rows than its pages say.
   package var isShort = false
 
@@ -77,6 +83,7 @@ extension SourceStore {
     let shortfall =
       whole == nil ? try await checkpoint(Coverage.shortfallCheckpoint, of: source) : nil
     let listShortfall = whole.flatMap { ListingEntry.shortfall(of: $0, cached: cached) }
+    let listed = whole.map { ListingEntry.rows(of: $0) }
     if let total = lists.lazy.compactMap(\.page.total).first {
       // Different totals are those of different times.
       let isShort = whole.map { list in
@@ -85,14 +92,15 @@ extension SourceStore {
       }
       return Coverage(
         cached: cached, total: total,
-        isComplete: isWhole && cached >= total && shortfall == nil, depth: depth,
+        isComplete: isWhole && cached >= total && shortfall == nil, depth: depth, listed: listed,
         isShort: isShort ?? false, shortfall: shortfall, listShortfall: listShortfall)
     }
     let isSynced = try await checkpoint(Coverage.checkpoint, of: source) != nil
-    let isListed = whole.map { ListingEntry.rows(of: $0) <= cached } ?? false
+    let isListed = listed.map { $0 <= cached } ?? false
     return Coverage(
       cached: cached, total: nil, isComplete: isWhole && (isSynced && shortfall == nil || isListed),
-      depth: depth, isListed: isListed, shortfall: shortfall, listShortfall: listShortfall)
+      depth: depth, isListed: isListed, listed: listed, shortfall: shortfall,
+      listShortfall: listShortfall)
   }
 }
 

@@ -1,6 +1,7 @@
 import AggregatorFakeServices
 import AggregatorSourceTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import AggregatorProgramTesting
@@ -462,6 +463,25 @@ import Testing
     let all = try await home.run("things list --limit 30 --offline --json")
     #expect(all.output.contains(#""page": {"count":30,"total":30,"next":null}"#), "\(all)")
     #expect(!all.errors.contains("more"), "\(all)")
+  }
+
+  @Test func `records that a service has replaced since a sync are not counted`() async throws {
+    let last = Mutex(3)
+    let service = try LoopbackServer { _ in
+      let rows = [1, 2, last.withLock(\.self)].map { #"{"id": \#($0), "title": "Item \#($0)"}"# }
+      return .json("[\(rows.joined(separator: ","))]")
+    }
+    let home = try TestHome()
+    let added = try await home.run("sources add things \(service.baseURL)/things --rate off")
+    #expect(added.status == 0, "\(added)")
+    #expect(try await home.run("things sync").status == 0)
+    let before = try await home.run("things list --limit 1 --refresh --json")
+    #expect(before.output.contains(#""page": {"count":1,"total":3,"next":""#), "\(before)")
+    last.withLock { $0 = 4 }
+    for line in ["things list --limit 1 --json --refresh", "things list --limit 1 --json"] {
+      let after = try await home.run(line)
+      #expect(after.output.contains(#""page": {"count":1,"total":null,"next":""#), "\(after)")
+    }
   }
 
   @Test func `groups dates by years, months, weeks and days in UTC`() async throws {

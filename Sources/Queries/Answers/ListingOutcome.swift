@@ -223,11 +223,16 @@ package struct ListingOutcome: Sendable {
   }
 
   /// Notes the number of stored records, which are all, as the total that the service does not report.
-  mutating func noteTotal(ofStored records: Int, isListed: Bool) {
+  ///
+  /// What a live page does not list, it may have replaced since the last sync, unless its whole list has been read.
+  mutating func noteTotal(ofStored records: Int, _ coverage: Coverage) {
     let shown = (earlier ?? 0) + count
-    guard total == nil, !isPartial, !canGrow, shown <= records else { return }
+    let isCached = provenances.allSatisfy { $0.origin == .cached }
+    guard total == nil, !isPartial, !canGrow, shown <= records, !coverage.hasUnlisted,
+      isCached || coverage.isListed
+    else { return }
     // The next page is cached, too, and empty.
-    if shown == records, isListed, provenances.allSatisfy({ $0.origin == .cached }) { next = nil }
+    if shown == records, coverage.isListed, isCached { next = nil }
     if (shown < records) == (next != nil) { total = records }
   }
 

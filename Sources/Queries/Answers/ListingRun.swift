@@ -215,7 +215,7 @@ package struct ListingRun<P: Plugin> {
       let coverage = try? await stored.store.coverage(of: stored.source), coverage.isComplete,
       let count = try? await stored.store.status(of: stored.source).records
     else { return }
-    outcome.noteTotal(ofStored: count, isListed: coverage.isListed)
+    outcome.noteTotal(ofStored: count, coverage)
   }
 
   private mutating func add(_ step: PaginationStep<P.Item>) {
