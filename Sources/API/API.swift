@@ -389,7 +389,9 @@ package struct API: Sendable {
     let query = try ServedQuery(
       request, knowing: ["query", "limit", "cache", "where", "sort"])
     guard query.query != nil else {
-      throw Problem(400, "invalidRequest", "missing parameter \"query\"")
+      throw Problem(
+        400, "invalidRequest", "missing parameter \"query\"",
+        hint: "q is another name of query")
     }
     let limit = query.limit ?? 1
     guard 1...Self.largestSearch ~= limit else {

@@ -376,13 +376,23 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     guard let index, let store = environment.store else { return nil }
     // The page says then that the service may have more, or that the last sync may have missed some.
     let mayBePart = query.isForPeople && query.query == nil
+    let isCached = page.summary.provenance?.origin == .cached
     if !mayBePart || !page.summary.warnings.contains(where: { $0.warning.code == .cachedOnly }) {
-      let isComplete = try await store.coverage(of: name).isComplete
-      let shortfall = try await isComplete || !mayBePart ? nil : shortfall()
-      guard isComplete || shortfall != nil else { return nil }
+      let coverage = try await store.coverage(of: name)
+      let shortfall = try await coverage.isComplete || !mayBePart ? nil : shortfall()
+      guard coverage.isComplete || shortfall != nil else { return nil }
+      if query.query == nil {
+        if query.cursor == nil, query.offset == nil, page.summary.next == nil {
+          return page.summary.count
+        }
+        // The service may have replaced records since the sync that stored them. People go to positions among these until
+        // the list has been read to its end.
+        guard !coverage.hasUnlisted, isCached || coverage.listed != nil || query.isForPeople
+        else { return nil }
+      }
     }
     // Another order and other matches would be those of the service.
-    guard query.query == nil || page.summary.provenance?.origin == .cached else { return nil }
+    guard query.query == nil || isCached else { return nil }
     if query.query != nil, let total = page.summary.total { return total }
     return try await index.count(matching: try query.query.map { try SearchQuery($0) })
   }
@@ -631,20 +641,41 @@ extension ServedRecord {
     let id = record.id.description
     let label = plugin.label(of: record)
     let name = label.isEmpty ? id : label
-    let shown = plugin.fields.filter(\.isShown).compactMap { Line($0, of: record) }
     let images = plugin.layout.images?(record, .small) ?? []
+    let (idField, nameField) = plugin.fields.headingFields(of: record, named: name)
+    func line(_ field: Field<P.Item>, with images: [String] = []) -> Line? {
+      var line = Line(field, of: record, with: images)
+      if field.name == idField { line?.json = nil }
+      line?.isHeading = field.name == idField || field.name == nameField
+      return line
+    }
+    let shown = plugin.fields.filter(\.isShown).compactMap { line($0) }
     // A number that identifies a record says nothing beside its name.
-    let number = Int(id).map(String.init)
+    let isNumber = Int(id).map(String.init) == id
     self.init(
       id: id, name: name, object: plugin.fields.object(of: record),
-      summary: shown.filter { $0.value != name && $0.value != number },
-      cells: columns.compactMap { Line($0, of: record) },
+      summary: shown.filter { $0.field != nameField && !(isNumber && $0.field == idField) },
+      cells: columns.compactMap { line($0) },
       card: plugin.layout.cardFields(among: plugin.fields).compactMap { field in
-        Line(field, of: record, with: images)
+        line(field, with: images)
           ?? (field.isShown ? Line(field: field.name, label: field.label, value: "") : nil)
       },
       link: plugin.layout.link?(record)?.webAddress,
       hasImage: !images.isEmpty)
+  }
+}
+
+extension Sequence {
+  /// The names of the fields that have the ID and the name of a record, one of each; other fields may have the same values.
+  fileprivate func headingFields<Item: SourceRecord>(
+    of record: Item, named name: String
+  ) -> (id: String?, name: String?) where Element == Field<Item> {
+    let text = record.id.description
+    let id =
+      first { $0.name == "id" && $0[record].cell == text } ?? first { $0[record].cell == text }
+    guard name != text else { return (id?.name, id?.name) }
+    let others = lazy.filter { $0.name != id?.name && $0[record].cell == name }
+    return (id?.name, (others.first(where: \.isName) ?? others.first { _ in true })?.name)
   }
 }
 
@@ -661,12 +692,12 @@ extension ServedRecord.Line {
   fileprivate init?<Item: SourceRecord>(
     _ field: Field<Item>, of record: Item, with images: [String] = []
   ) {
-    let (json, id) = (field[record], record.id.description)
+    let json = field[record]
     let value = json.cell
     guard !value.isEmpty else { return nil }
     self.init(
-      field: field.name, label: field.label, value: value,
-      json: value == id ? nil : json, isLink: value.webAddress != nil)
+      field: field.name, label: field.label, value: value, json: json,
+      isLink: value.webAddress != nil)
     guard case .array(let elements) = json else { return }
     self.elements = elements.map(\.cell)
     let places = self.elements.compactMap { images.firstIndex(of: $0) }

@@ -457,6 +457,8 @@ package struct ServedRecord: SourceRecord {
     package let value: String
     /// The value, to be written as people do; `nil` for an ID, which is shown as it is.
     package var json: JSON?
+    /// True if it is the ID or the name of the record, which the heading of its page has.
+    package var isHeading = false
     /// True if the value is a web address of the service, which may be a link if its scheme is `http` or `https`.
     package var isLink = false
     /// The elements of a list; empty for anything else.

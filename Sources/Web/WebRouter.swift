@@ -3,6 +3,7 @@ import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
 import AggregatorServer
+import AggregatorTerminal
 
 /// Answers requests for pages, and for the files that they use.
 struct WebRouter: Sendable {
@@ -295,16 +296,7 @@ struct WebRouter: Sendable {
     var content = SourceContent(source: source, query: query)
     content.deleted = request.parameter("deleted")
     content.edited = request.parameter("edit").flatMap { Int($0) }
-    if let id {
-      // A store that cannot be read is reported by the record.
-      var detail = DetailContent(
-        id: id, answer: await Self.result { try await source.record(id, query) },
-        history: try? await source.history(of: id))
-      if let record = try? detail.answer.get().records.first {
-        detail.links = await RecordLinks(of: record, in: source, among: api.sources)
-      }
-      content.detail = detail
-    }
+    if let id { content.detail = await detail(of: id, in: source, query) }
     content.sample = await source.sample()
     if part != .detail, !query.conditions.isEmpty {
       content.observedKinds = await source.observedKinds()
@@ -320,6 +312,14 @@ struct WebRouter: Sendable {
     }
     if part != .detail, query.cursor == nil { content.shortfall = try? await source.shortfall() }
     content.list = await list
+    // The list has stored a newer state of the record than was read beside it.
+    if part == nil, let id, case .success(let page)? = content.list,
+      page.summary.provenance?.origin == .live, page.records.contains(where: { $0.id == id }),
+      case .success(let found)? = content.detail?.answer,
+      found.summary.provenance?.origin == .cached
+    {
+      content.detail = await detail(of: id, in: source, query)
+    }
     if part == nil, let id, let offset = await offset(of: id, in: content) {
       content.query.offset = offset
       content.list = await Self.result { [query = content.query] in try await source.page(query) }
@@ -330,6 +330,20 @@ struct WebRouter: Sendable {
     // Whoever sees a list may filter it next.
     if part != .detail { source.prepareIndex() }
     return content
+  }
+
+  /// A record beside the list.
+  private func detail(
+    of id: String, in source: any ServedSource, _ query: ServedQuery
+  ) async -> DetailContent {
+    // A store that cannot be read is reported by the record.
+    var detail = DetailContent(
+      id: id, answer: await Self.result { try await source.record(id, query) },
+      history: try? await source.history(of: id))
+    if let record = try? detail.answer.get().records.first {
+      detail.links = await RecordLinks(of: record, in: source, among: api.sources)
+    }
+    return detail
   }
 
   /// Where a list begins in which a record that a link leads to has others before and after it; `nil` if the list has the

@@ -39,10 +39,8 @@ extension HTMLRenderer {
     let badgeHTML = badge?.html(content.query) { WebAddress.record(source.name, record.id, $0) }
     let numbers = content.sample.with([record])
     let links = content.detail?.links ?? RecordLinks()
-    // The heading has its name and ID; a record that it leads to may have the same ID.
-    let lines = record.card.filter { line in
-      ![record.name, record.id].contains(line.value) || links.targets[line.field] != nil
-    }
+    // A record that a field of the heading leads to may have the same ID.
+    let lines = record.card.filter { !$0.isHeading || links.targets[$0.field] != nil }
     let image: HTML? =
       record.hasImage
       ? """

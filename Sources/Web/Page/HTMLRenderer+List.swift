@@ -281,7 +281,7 @@ extension HTMLRenderer {
     let (source, query) = (content.source, content.query.forLinks)
     let most = query.view == .small ? 2 : 3
     // A long ID says nothing beside the name.
-    let lines = record.summary.filter { $0.value != record.id || $0.value.count <= 12 }
+    let lines = record.summary.filter { !$0.isHeading || $0.value.count <= 12 }
     var shown = Array(lines.prefix(most))
     // The value that decides the place of the record.
     if let key = query.order?.split(separator: ",").first?.trimmingPrefix("-"),

@@ -647,7 +647,10 @@ import Testing
     source.records = [
       ServedRecord(
         id, "One",
-        [.init(label: "ID", value: id), .init(label: "Email", value: "a&b.c@example.org")])
+        [
+          .init(label: "ID", value: id, isHeading: true),
+          .init(label: "Email", value: "a&b.c@example.org"),
+        ])
     ]
     let html = list(source)
     #expect(!html.contains("<bdi>\(id)"))

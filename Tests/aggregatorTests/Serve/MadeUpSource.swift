@@ -101,7 +101,7 @@ extension MadeUpSource {
           "\(1443 + index)", name,
           [.init(label: "Real name", value: "Peter Benjamin Parker"), publisher],
           card: [
-            .init(label: "Name", value: name),
+            .init(label: "Name", value: name, isHeading: true),
             .init(label: "Real name", value: "Peter Benjamin Parker"), publisher,
             .init(label: "Powers", value: "Agility, Danger Sense, Stamina, Super Strength"),
             .init(
@@ -127,7 +127,7 @@ extension MadeUpSource {
       let facts =
         [ServedRecord.Line(label: "Region", value: region)]
         + (capital.map { [.init(label: "Capital", value: $0)] } ?? [])
-        + [.init(label: "Code", value: code)]
+        + [.init(label: "Code", value: code, isHeading: true)]
       return ServedRecord(code, name, facts, card: facts)
     },
     provenance: Provenance(

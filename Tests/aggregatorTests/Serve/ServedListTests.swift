@@ -506,6 +506,89 @@ import Testing
     #expect(last.records.count == 1 && last.summary.total == matches)
   }
 
+  /// A source that was added of a service, and its pages.
+  private func added(
+    _ server: LoopbackServer
+  ) throws -> (source: ServedPlugin<DeclaredPlugin>, router: WebRouter) {
+    let manifest = """
+      {"url": "\(server.baseURL)/things", "rows": "$", "id": "id", "paging": "single", "rate": "off", \
+      "fields": ["name", "n"], "title": "name"}
+      """
+    let environment = PluginEnvironment(
+      settings: SourceSettings([:]), transport: HTTPTransport(),
+      store: SQLiteStore(at: sandbox.root.appending(path: "added.sqlite").path))
+    let things = ServedPlugin(
+      DeclaredPlugin("things", try Manifest(reading: Data(manifest.utf8))), in: environment)
+    let api = API(
+      sources: [things], sql: nil, adding: nil, syncs: SyncJobs(in: environment),
+      now: { MadeUpSource.now })
+    return (things, WebRouter(program: "aggregator", api: api))
+  }
+
+  @Test func `a live list does not count records that the service has replaced since a sync`()
+    async throws
+  {
+    let ids = Mutex([1, 2, 3])
+    let server = try LoopbackServer { _ in
+      let rows = ids.withLock(\.self).map { #"{"id": \#($0), "name": "n\#($0)", "n": 0}"# }
+      return .json("[\(rows.joined(separator: ","))]")
+    }
+    defer { server.stop() }
+    let (things, router) = try added(server)
+    _ = try await things.sync(pages: nil) { _ in }
+    func count(_ limit: Int, isForPeople: Bool = true) async throws -> Int? {
+      let query = ServedQuery(limit: limit, cache: .reload, isForPeople: isForPeople)
+      return try await things.cachedCount(of: query, try await things.page(query))
+    }
+    #expect(try await count(2) == 3)
+    #expect(try await count(2, isForPeople: false) == 3)
+    ids.withLock { $0 = [1, 2, 4] }
+    #expect(try await count(20) == 3)
+    #expect(try await count(20, isForPeople: false) == 3)
+    #expect(try await count(2) == nil)
+    let html = try await router.response(
+      to: ServerRequest(method: "GET"), for: RoutePath(.list, "things"), readOnly: false
+    ).text
+    #expect(html.contains(">3 things</p>"))
+    #expect(try await things.delete("1"))
+    #expect(try await count(20) == 2)
+  }
+
+  @Test func `a record has each field but its ID and its name, whatever its value`() async throws {
+    let server = try LoopbackServer { _ in
+      .json(#"[{"id": 2, "name": "7", "n": 2}, {"id": 3, "n": 3}]"#)
+    }
+    defer { server.stop() }
+    let (things, router) = try added(server)
+    _ = try await things.sync(pages: nil) { _ in }
+    for id in ["2", "3"] {
+      let html = try await router.response(
+        to: ServerRequest(method: "GET"), for: RoutePath(.record, "things", id), readOnly: false
+      ).text
+      let panel = html.firstRange(of: #"<section id="detail""#).map { html[$0.lowerBound...] } ?? ""
+      #expect(panel.contains("<dt>N</dt>"), "\(panel)")
+      #expect(!panel.contains("<dt>ID</dt>") && !panel.contains("<dt>Name</dt>"), "\(panel)")
+    }
+    let page = try await things.page(ServedQuery(cache: .offline, isForPeople: true))
+    #expect(page.records.map { $0.summary.map(\.field) } == [["n"], ["n"]])
+  }
+
+  @Test func `a record beside a live list is as new as the list`() async throws {
+    let name = Mutex("old")
+    let server = try LoopbackServer { _ in
+      .json(#"[{"id": 1, "name": "\#(name.withLock(\.self))", "n": 0}]"#)
+    }
+    defer { server.stop() }
+    let (things, router) = try added(server)
+    _ = try await things.record("1", .plain)
+    _ = try await things.sync(pages: nil) { _ in }
+    name.withLock { $0 = "new" }
+    let html = try await router.response(
+      to: ServerRequest(method: "GET"), for: RoutePath(.record, "things", "1"), readOnly: false
+    ).text
+    #expect(html.contains(##"<h2 id="detail-title" tabindex="-1" dir="auto">new</h2>"##))
+  }
+
   @Test func `a page is filled with others in the place of deleted records`() async throws {
     func page(_ limit: Int, _ words: String? = nil) async throws -> ServedListing {
       try await source.page(ServedQuery(query: words, limit: limit))
