@@ -45,7 +45,23 @@ struct IDInference {
   /// The reason the member that is named most like an ID is none, in words; `nil` if there is no such member.
   var repeated: String? {
     let named = columns.filter { !$0.isUnique && $0.score >= Self.enough }
-    return named.max { $0.score < $1.score }?.repetition
+    return named.max { $0.score < $1.score }?.repetition ?? faultOfID
+  }
+
+  /// The reason the member `id` is none, in words; `nil` if there is no such member, or it is one.
+  var faultOfID: String? {
+    let names = rows.lazy.flatMap { $0.members.map(\.name) }
+    guard let name = names.first(where: { normalized($0) == "id" }) else { return nil }
+    let values = rows.map { row -> JSON in
+      row[name].flatMap { $0.isIdentifying && !$0.idText.isEmpty ? $0 : nil } ?? .null
+    }
+    let missing = values.count { $0 == .null }
+    // A list or an object is no value at all.
+    guard missing < rows.count else { return nil }
+    let column = Column(
+      path: .root.appending(name), values: values.filter { $0 != .null }, score: 0, isUnique: false)
+    return column.repetition
+      ?? (missing > 0 ? "\(name) has no value in \(missing) of \(rows.count) rows" : nil)
   }
 
   /// The member that differs in the most rows, and a value that repeats, in words; `nil` if no member is in nearly all
@@ -234,6 +250,23 @@ extension JSON {
       }
       let path = JSONPath([.member(member.name), .member("0")])
       return elements[0].scalars(below: path, depth: 0)
+    }
+  }
+}
+
+extension [JSON] {
+  /// True for rows of a table whose columns have names as a record has values.
+  ///
+  /// That is a date over dates, or a number over whole numbers in the first column. Numbers and dates over other values
+  /// are the columns of a wide table.
+  var lackHeader: Bool {
+    guard let columns = first?.members.map(\.name) else { return false }
+    let date = /[0-9]{4}-[0-9]{2}-[0-9]{2}([ T].*)?/
+    return columns.enumerated().contains { index, name in
+      let values = compactMap { $0[name]?.idText }.filter { !$0.isEmpty }
+      guard !values.isEmpty else { return false }
+      return index == 0 && Int(name) != nil && values.allSatisfy { Int($0) != nil }
+        || name.wholeMatch(of: date) != nil && values.allSatisfy { $0.wholeMatch(of: date) != nil }
     }
   }
 }

@@ -36,6 +36,12 @@ package struct Prober: Sendable {
     guard proposal.manifest.rows != nil else { return proposal }
     chooseFormat(&proposal, first)
     first.rows = proposal.manifest.records(in: first.exchange.document) ?? []
+    if proposal.manifest.format?.isTable == true, first.rows.lackHeader {
+      let names = first.rows[0].members.map(\.name).joined(separator: ", ")
+      proposal.warnings.append(
+        "the first row names the columns, but looks like a record: \(names.oneLine(atMost: 80)); "
+          + "write a row of names before it, and add the file again")
+    }
     if first.rows.isEmpty, let cut = cut(first, hints) { throw cut }
     if let text = JSONText(first.response.body),
       let rounded = Warning.rounded(in: first.rows, of: text)
@@ -68,6 +74,7 @@ package struct Prober: Sendable {
     proveMore(hints.paging.more, &proposal, first, second)
     try chooseID(&proposal, first.rows + (second?.rows ?? []))
     chooseTotal(&proposal, first, second)
+    warnOfMissing(&proposal, first)
     chooseFields(&proposal, first.rows + (second?.rows ?? []))
     try await proveItem(&proposal, first)
     try await proveChanges(&proposal, first)
@@ -503,11 +510,16 @@ package struct Prober: Sendable {
     proposal.manifest.id = paths
     let ids = rows.compactMap { try? DeclaredRecord($0, id: paths).id }
     let distinct = Set(ids).count
+    let reason =
+      distinct == rows.count
+      ? rows.count == 1 ? "there is only one row" : "unique in all \(rows.count) rows"
+      : "\(distinct) different in \(rows.count) rows"
+    // Another member is taken, although one has the name.
+    let fault =
+      isGiven || paths.contains { normalized($0.description) == "id" } ? nil : inference.faultOfID
     proposal.note(
       "id", paths.map(\.description).joined(separator: ", "),
-      distinct == rows.count
-        ? rows.count == 1 ? "there is only one row" : "unique in all \(rows.count) rows"
-        : "\(distinct) different in \(rows.count) rows")
+      reason + (fault.map { ", while \($0)" } ?? ""))
     if distinct * 2 < rows.count {
       proposal.manifest.id = []
       return
@@ -558,7 +570,14 @@ package struct Prober: Sendable {
         rowCount: first.rows.count + (second?.rows.count ?? 0), rows: rows.path)
     else {
       let place = proposal.manifest.file == nil ? "this API" : "the file"
-      proposal.note("total", "–", "not given by \(place)")
+      let given = proposal.manifest.rows.flatMap { rows in
+        proposal.hasNoRows ? first.exchange.totalPath(rowCount: 0, rows: rows.path) : nil
+      }
+      let number = given.flatMap { first.number(at: $0) }
+      proposal.note(
+        "total", "–",
+        number.map { "\(given?.description ?? "") is \($0), which proves nothing in an empty list" }
+          ?? "not given by \(place)")
       return
     }
     proposal.manifest.total = path
@@ -568,6 +587,17 @@ package struct Prober: Sendable {
       "total", path.description,
       values.count > 1 && Set(values).count > 1
         ? "changes from page to page" : "\(values.first ?? 0) records")
+  }
+
+  /// Warns of one response that has fewer rows than it says, if no others are read.
+  private func warnOfMissing(_ proposal: inout Proposal, _ first: Sample) {
+    guard proposal.manifest.paging.proof == .single, proposal.manifest.file == nil, !first.isFile,
+      let total = proposal.manifest.total, let number = first.number(at: total),
+      number > first.rows.count
+    else { return }
+    proposal.warnings.append(
+      "the response has \(first.rows.count.of("row")), but \(total) is \(number): no others are read"
+    )
   }
 
   private func chooseFields(_ proposal: inout Proposal, _ sent: [JSON]) {
@@ -590,15 +620,18 @@ package struct Prober: Sendable {
       proposal.manifest.fields = all.fields
       leftOut = all.leftOut(of: all.fields)
     }
+    let before = proposal.manifest.fields.map(\.name)
     proposal.manifest.renameFieldsNamedID()
     if proposal.manifest.kinds.isEmpty {
       proposal.manifest.kinds = ValueKinds(describedBy: described.first, sentIn: sent)
     }
     let names = proposal.manifest.fields.map(\.name)
+    let renamed = zip(before, names).filter { $0 != $1 }.map { "\($0) is called \($1)" }
     proposal.note(
       "fields", names.isEmpty ? "–" : names.prefix(5).joined(separator: ", "),
       names.isEmpty
-        ? "records have nothing but the ID" : names.count > 5 ? "\(names.count - 5) more" : "")
+        ? "records have nothing but the ID"
+        : ((names.count > 5 ? ["\(names.count - 5) more"] : []) + renamed).joined(separator: "; "))
     chooseTables(&proposal, sent)
     let tables = Set(proposal.manifest.tables.map(\.path))
     proposal.noteLeftOut(

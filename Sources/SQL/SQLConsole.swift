@@ -124,8 +124,12 @@ package struct SQLConsole {
     self.context = context
   }
 
-  /// True for the name of a command.
-  fileprivate static func isCommand(_ word: String) -> Bool { Instruction(rawValue: word) != nil }
+  /// True for the name of a command, or one that is misspelled.
+  fileprivate static func isCommand(_ word: String, orNearly mayBeNear: Bool) -> Bool {
+    Instruction(rawValue: word) != nil
+      || mayBeNear && word.hasPrefix(".")
+        && nearest(to: word, in: Instruction.allCases.map(\.rawValue)) != nil
+  }
 
   /// True if a person can type here.
   package static func isPossible(_ invocation: Invocation) -> Bool {
@@ -154,7 +158,11 @@ package struct SQLConsole {
     while true {
       let line: String
       switch try input.read(after: text) {
-      case .end: return .success
+      case .end:
+        if !text.isComment {
+          context.diagnostics.note("The statement was not run: it has no ; at its end.")
+        }
+        return .success
       case .cleared:
         (text, typed) = ("", [])
         continue
@@ -836,7 +844,8 @@ extension String {
   /// True for a line that no statement has: a command of the console, or a word with which people leave one.
   fileprivate var isCommand: Bool {
     ["exit", "quit"].contains(trimmed.lowercased())
-      || instruction.map { SQLConsole.isCommand($0[0]) } ?? false
+      // A statement may go on with .name and more behind it.
+      || instruction.map { SQLConsole.isCommand($0[0], orNearly: $0.count < 3) } ?? false
   }
 
   /// The words of a command that is a statement of other programs.

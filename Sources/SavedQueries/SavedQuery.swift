@@ -317,13 +317,15 @@ extension SavedQuery {
     return word.prefix(start) + filter.quoted
   }
 
-  /// A parameter in the words that nothing is filled into, such as `$x`.
+  /// A parameter in the words that nothing is filled into, such as `$x` or `$*`.
   package var unknownParameter: String? {
     words.lazy.compactMap { word in
-      word.replacing("$$", with: "").firstMatch(of: /\$(0|\{[0-9@][^}]*\}?|[A-Za-z_][A-Za-z0-9_]*)/)
-        .map {
-          String($0.output.0)
-        }
+      word.replacing("$$", with: "").firstMatch(
+        of: /\$(0|\*|\{[0-9@][^}]*\}?|[A-Za-z_][A-Za-z0-9_]*)/
+      )
+      .map {
+        String($0.output.0)
+      }
     }.first
   }
 

@@ -140,8 +140,11 @@ extension Command {
       && ![curl, openAPI, tap].contains(where: invocation.has)
     if isURL || isFile {
       let url = isURL ? name : Manifest.url(ofFile: "/\(URL(filePath: name).lastPathComponent)")
+      // One letter says something of a file, unlike of a URL.
+      let stem = URL(filePath: name).lastPathComponent.prefix { $0 != "." }.lowercased()
+      let isFree = isFile && ManifestFolder.isName(stem) && !context.catalog.isTaken(stem)
       let other =
-        second
+        second ?? (isFree ? stem : nil)
         ?? SourceName.proposed(for: url) { !context.catalog.isTaken($0) }.nonBlank ?? "NAME"
       // Keys in it are settings then, as in the command that a person enters instead.
       var request = SourceRequest(url: name)
@@ -234,6 +237,11 @@ extension Command {
         }
       }
       for warning in proposal.warnings { context.diagnostics.warning("\(name): \(warning)") }
+      if isSaved, context.catalog.hasQuery(name) {
+        context.diagnostics.warning(
+          "the source hides the saved query \"\(name)\"",
+          hint: .command("query rename \(name) NEW"))
+      }
       guard proposal.isProved else {
         if !isWanted {
           let error = refusal(of: proposal, invocation)

@@ -754,6 +754,42 @@ struct ProposalTests {
     _ = try await Self.propose(answer)
   }
 
+  @Test func `A member id that repeats, or that rows lack, is named as the reason it is no ID`()
+    async throws
+  {
+    for (rows, words) in [
+      (#"[{"id": 1, "n": 1.5}, {"id": 1, "n": 1.5}, {"n": 2.5}]"#, "id is 1 in more than one row"),
+      (#"[{"id": 1, "n": 1.5}, {"n": 1.5}, {"n": 2.5}]"#, "id has no value in 2 of 3 rows"),
+    ] as [(String, String)] {
+      let server = try LoopbackServer { _ in .json(rows) }
+      let proposal = try await Self.propose(server, isSingle: true)
+      let reason = proposal.evidence.first { $0.key == "id" }?.reason ?? ""
+      #expect(reason.contains(words), "\(reason)")
+    }
+  }
+
+  @Test func `A response that is told to be all is compared with its total`() async throws {
+    let rows = JSON.array(Self.slice(0, 9))
+    for (total, warnings) in [
+      (9, []), (12, ["the response has 9 rows, but total is 12: no others are read"]),
+    ] as [(Int, [String])] {
+      let body = (["items": rows, "total": .integer(total)] as JSON).text
+      let server = try LoopbackServer { _ in .json(body) }
+      let proposal = try await Self.propose(server, isSingle: true)
+      #expect(proposal.isProved)
+      #expect(proposal.warnings == warnings)
+    }
+  }
+
+  @Test func `The total of an empty list is given, and proves nothing`() async throws {
+    let server = try LoopbackServer { _ in .json(#"{"data": [], "total": 0}"#) }
+    let empty = try await Self.propose(server)
+    #expect(empty.manifest.total == nil)
+    #expect(
+      empty.evidence.first { $0.key == "total" }?.reason
+        == "total is 0, which proves nothing in an empty list")
+  }
+
   @Test func `A total that is larger than what was sent is reported`() async throws {
     let server = try LoopbackServer { request in
       let page = Service.number(request, "page") ?? 1

@@ -311,7 +311,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("inv.csv", "inv inv.csv"), ("./inv.csv", "inv './inv.csv'"),
+    ("inv.csv", "inv inv.csv"), ("o.csv", "o o.csv"), ("./inv.csv", "inv './inv.csv'"),
     ("inv.csv stock", "stock inv.csv"),
   ])
   func `a file without a name is offered with one`(line: String, words: String) async throws {
@@ -344,9 +344,43 @@ import Testing
     #expect(cards.output.contains("Nut") && !cards.output.contains("sku"), "\(cards)")
   }
 
+  @Test func `a keyword in the place of a table leads to the table`() async throws {
+    try write("id,name\n1,a\n2,b\n", to: "orders.csv")
+    #expect(try await home.run("sources add orders orders.csv").status == 0)
+    let wrong = try await home.run("sql SELECT * FROM order")
+    #expect(wrong.status == 64, "\(wrong)")
+    #expect(wrong.errors.contains("near \"order\": syntax error"), "\(wrong)")
+    #expect(wrong.errors.contains("Did you mean \"orders\"?"), "\(wrong)")
+  }
+
+  @Test func `a table without a row of names is a warning, and a wide one is not`() async throws {
+    try write("1,Alpha,2024-01-02\n2,Beta,2024-01-03\n3,Beta,2024-01-05\n", to: "bare.csv")
+    try write("country,2019,2024-01-02\nFR,5,7\nDE,6,8\n", to: "wide.csv")
+    let bare = try await home.run("sources add bare bare.csv")
+    #expect(bare.status == 0, "\(bare)")
+    #expect(
+      bare.errors.contains(
+        "the first row names the columns, but looks like a record: 1, Alpha, 2024-01-02"), "\(bare)"
+    )
+    let wide = try await home.run("sources add wide wide.csv")
+    #expect(wide.status == 0 && !wide.errors.contains("looks like a record"), "\(wide)")
+  }
+
+  @Test func `a source that hides a saved query is added with a warning`() async throws {
+    try write("id,name\n1,a\n2,b\n", to: "op.csv")
+    #expect(try await home.run("query save op -- countries list").status == 0)
+    let added = try await home.run("sources add op op.csv")
+    #expect(added.status == 0, "\(added)")
+    #expect(added.errors.contains("the source hides the saved query \"op\""), "\(added)")
+    #expect(added.errors.contains("query rename op NEW"), "\(added)")
+  }
+
   @Test func `a column id whose values repeat is listed, selected and queried`() async throws {
     try write("id,name\n1,a\n1,b\n2,c\n", to: "dup.csv")
-    #expect(try await home.run("sources add dup dup.csv").status == 0)
+    let added = try await home.run("sources add dup dup.csv")
+    #expect(added.status == 0, "\(added)")
+    #expect(added.output.contains(", while id is 1 in more than one row\n"), "\(added)")
+    #expect(added.output.contains("id is called id_2\n"), "\(added)")
     #expect(try await home.column("id_2", "dup list") == ["1", "1", "2"])
     #expect(try await home.column("name", "dup list --where id_2=1") == ["a", "b"])
     #expect(try await home.run("sql SELECT sum(id_2) FROM dup").lines == ["4"])

@@ -94,7 +94,7 @@ import Testing
     try await terminal.read(until: Self.prompt)
     terminal.type("SELECT 'so ' ||\n")
     try await terminal.read(until: "...> ")
-    for word in [".tables", "quit", "Exit"] {
+    for word in [".tables", ".tabels", "quit", "Exit"] {
       terminal.type("\(word)\n")
       try await terminal.read(until: "\"\(word)\" is in the middle of a statement")
       try await terminal.read(until: "end the statement with ; or drop it with Ctrl-C")
@@ -105,6 +105,16 @@ import Testing
     try await terminal.read(until: "goes\r\n")
     try await terminal.read(until: Self.prompt)
     #expect(try await ending(afterControlDIn: run) == .exit(0))
+  }
+
+  @Test func `Ctrl-D says that an unfinished statement was not run`() async throws {
+    let run = try start(on: "dumb")
+    try await terminal.read(until: Self.prompt)
+    terminal.type("SELECT 1\n")
+    try await terminal.read(until: "...> ")
+    terminal.type("\u{4}")
+    try await terminal.read(until: "The statement was not run: it has no ; at its end.")
+    #expect(try await run.outcome().ending == .exit(0))
   }
 
   @Test(arguments: terminals)

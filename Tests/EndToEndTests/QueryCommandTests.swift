@@ -86,6 +86,9 @@ import Testing
         "Did you mean \"query save q --replace -- countries list --where 'region=$1'\"?"
       ),
       (["countries", "list", "--where", "$1=x"], "must be a value in its condition"),
+      (
+        ["countries", "list", "--where", "code in ($*)"], "unknown parameter \"$*\": arguments are"
+      ),
       (["countries", "list", "--where", "code>${1:-FR}"], "unknown parameter \"${1:-FR}\""),
       (["sql", "SELECT \"$1\" FROM countries"], "must be a value in the SQL"),
       (["sql", "SELECT 1 WHERE name LIKE '%$1%'"], "name LIKE '%' || $1 || '%'"),

@@ -351,6 +351,8 @@ extension Sequence {
   /// there is none, or if the field that names the others of its source is empty.
   package func name<Item: SourceRecord>(of item: Item) -> String? where Element == Field<Item> {
     let id = item.id.description
+    // Where the ID is the name, no other text is.
+    if contains(where: { $0.isName && $0[item] == .string(id) }) { return nil }
     var isFirst = true
     for isName in [true, false] {
       for field in self where field.isShown && field.isName == isName {

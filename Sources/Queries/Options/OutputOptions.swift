@@ -138,7 +138,15 @@ package struct OutputOptions {
   private func choose<Item>(from all: [Field<Item>]) throws(CommandError) -> [Field<Item>]? {
     guard let names = names(of: all) else { return nil }
     guard !names.isEmpty else { throw CommandError(.usage, "missing value for --fields") }
-    return try all.fields(named: names)
+    let chosen = try all.fields(named: names)
+    if let template {
+      var kinds: [String: FieldKind] = [:]
+      for (typed, name) in zip(template.fields, names) {
+        kinds[typed] = chosen.first { $0.name == name }?.kind
+      }
+      try template.check(kinds)
+    }
+    return chosen
   }
 
   /// ``fields``, all by their names.

@@ -18,6 +18,8 @@ extension SourceCatalog {
   /// The saved queries with the name of a source or command, which wins.
   package var hiddenQueries: [String] { savedQueries.names.filter(isTaken) }
 
+  package func hasQuery(_ name: String) -> Bool { savedQueries.names.contains(name) }
+
   /// The names of the saved queries that have a word.
   package func queryNames(with word: String) -> [String] {
     savedQueries.queries.filter { query in

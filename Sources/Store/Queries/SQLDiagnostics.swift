@@ -116,6 +116,12 @@ package struct SQLDiagnostics: Sendable {
       "SELECT", "DISTINCT", "BETWEEN", "LIKE", "AND", "DESC", "VALUES",
     ]
     func isWord(_ character: Character) -> Bool { character.isLetter || character == "_" }
+    // A keyword in the place of a table: `FROM order`.
+    let place = prefix.split(whereSeparator: \.isWhitespace).last?.uppercased()
+    if place == "FROM" || place == "JOIN" {
+      let word = String(text.dropFirst(prefix.count).prefix(while: isWord))
+      if let table = nearest(to: word, in: tables) { return table }
+    }
     let before = prefix.trimmed.reversed().prefix(while: isWord).reversed()
     let names = Set((tables + named.flatMap(\.columns)).map { $0.uppercased() } + keywords)
     for word in [String(before), String(text.dropFirst(prefix.count).prefix(while: isWord))]

@@ -43,6 +43,8 @@ extension String {
       case "&": text += "&amp;"
       case "<": text += "&lt;"
       case ">": text += "&gt;"
+      // They would show the cells after them in another order.
+      case "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}": break
       default: text.unicodeScalars.append(scalar)
       }
     }

@@ -61,6 +61,20 @@ package struct RecordTemplate: Hashable, Sendable {
     guard !fields.isEmpty else { throw Self.invalid("it names no field") }
   }
 
+  /// Throws `usage` for a form that no value of its field has; a text may be a date, or an ID of digits.
+  ///
+  /// - Parameter kinds: The kinds of ``fields``, as far as they are known.
+  package func check(_ kinds: [String: FieldKind]) throws(CommandError) {
+    for case .field(let field) in parts {
+      guard let kind = kinds[field.name], let lack = field.lack(of: kind) else { continue }
+      throw CommandError(
+        .usage,
+        "invalid value for --template: \"\(field.name)\" has values of the kind \(kind.rawValue), "
+          + "which have no \(lack)",
+        hint: "{name:<20}, {name:.10} and {name|upper} fit any value")
+    }
+  }
+
   private static func invalid(_ reason: String) -> CommandError {
     CommandError(
       .usage, "invalid value for --template: \(reason)",
@@ -129,6 +143,17 @@ private struct Placeholder: Hashable {
     guard letters?.contains(/%[^YymdeHIMSpjbBaAFTDGVu]|%$/) != true,
       !(hasThousands && alignment == "0")
     else { return nil }
+  }
+
+  /// What the form needs, and no value of a kind has; `nil` if it fits.
+  func lack(of kind: FieldKind) -> String? {
+    switch kind {
+    case .integer, .number: dateForm == nil ? nil : "a date"
+    case .text: isOfNumbers || hasThousands ? "decimals or thousands" : nil
+    case .bool, .list:
+      dateForm != nil ? "a date" : isOfNumbers || hasThousands ? "decimals or thousands" : nil
+    case .any: nil
+    }
   }
 
   /// - Parameter isSafe: True to take from the value what a terminal might obey.

@@ -23,7 +23,7 @@ import Testing
       ] {
         let bare =
           terminalLayout.isTerminal ? text.replacing(/\u{1B}\[[0-9;]+[Gm]/, with: "") : text
-        // In a pipe CSV and Markdown have all characters, and TSV those that a terminal only might hide or reorder.
+        // In a pipe CSV has all characters, Markdown those that reorder no text, and TSV those that a terminal only might hide or reorder.
         let isPlain = format == .tsv && !terminalLayout.isTerminal
         if format == .csv || format == .markdown, !terminalLayout.isTerminal { continue }
         let raw = bare.unicodeScalars.filter {

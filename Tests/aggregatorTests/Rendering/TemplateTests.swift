@@ -65,6 +65,14 @@ import Testing
     ("{name:05,}", #"invalid value for --template: "{name:05,}" at character 1 has"#),
     ("{name|title}", #"invalid value for --template: "{name|title}" at character 1 has"#),
     ("{nmae:<20}", "unknown field \"nmae\""),
+    (
+      "{name:.2f}",
+      #"invalid value for --template: "name" has values of the kind text, which have no decimals"#
+    ),
+    (
+      "{Name:,}",
+      #"invalid value for --template: "Name" has values of the kind text, which have no decimals"#
+    ),
     ("name", "invalid value for --template: it names no field"),
     ("{{.name}}", "invalid value for --template: a field is in single braces"),
   ])
@@ -132,6 +140,14 @@ import Testing
     #expect(lines[0] == "| ID | Name | Real name | Publisher | Issues | Powers | Biography |")
     #expect(lines[1] == "| ---: | --- | --- | --- | ---: | --- | --- |")
     #expect(lines[2] == #"| 7 | a\|b␛\[31m \*&lt;b&gt;\* | Yes | 1: #x | 3 |  |  |"#)
+  }
+
+  @Test func `nothing in Markdown changes the order of what follows it, and CSV is as it is`() {
+    let hero = Hero(id: 7, name: "a\u{202E}b\u{2066}c", realName: "Yes", publisher: nil)
+    let markdown = rendered([[hero]], as: .markdown, .heroes, on: .plain(80))
+    #expect(markdown.contains("| abc |"), "\(markdown)")
+    let csv = rendered([[hero]], as: .csv, .heroes, on: .plain(80))
+    #expect(csv.unicodeScalars.contains { $0 == "\u{202E}" }, "\(csv)")
   }
 
   @Test func `Markdown aligns numbers of any field`() {

@@ -187,6 +187,7 @@ import Testing
   @Test func `a dollar sign before something else is no parameter`() throws {
     for (text, parameter) in [
       ("a $1 $@ $$x $.a $", nil), ("a $x", "$x"), ("a b=$0", "$0"),
+      ("a 'b in ($*)'", "$*"), ("a $$*", nil),
       ("a 'b>${1:-490}'", "${1:-490}"), ("a '${price}'", nil),
     ] {
       #expect(try SavedQuery("q", text: text).unknownParameter == parameter)

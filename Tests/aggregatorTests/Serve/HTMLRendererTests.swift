@@ -587,6 +587,15 @@ import Testing
     #expect(fields.dropFirst().name(of: ServedRecord("1", "Harbour")) == "Harbour")
   }
 
+  @Test func `no other field names a record whose ID is its name`() {
+    let fields = [
+      Field<ServedRecord>("name", "Name", \.name, about: "A text.").asName(),
+      Field<ServedRecord>("link", "Link", \.link, about: "A text."),
+    ]
+    #expect(fields.name(of: ServedRecord("Harbour", "Harbour", link: "One")) == nil)
+    #expect(fields.name(of: ServedRecord("1", "Harbour", link: "One")) == "Harbour")
+  }
+
   private func gallery(_ values: [JSON], of field: String) -> String {
     var source = MadeUpSource.heroes
     source.records = values.enumerated().map { index, value in
