@@ -115,7 +115,7 @@ package struct OutputOptions {
     var listing = Listing(ofQuery: text, columns, like: rows, isRaw: isRaw)
     listing.hasHeader = hasHeader
     listing.keepsTable = keepsTable
-    listing.chosen = try choose(from: listing.fields)
+    listing.chosen = try choose(from: listing.fields, areDeclared: false)
     listing.template = template
     return listing
   }
@@ -135,11 +135,14 @@ package struct OutputOptions {
   /// True for one document, which has an end.
   package var isDocument: Bool { format.isDocument }
 
-  private func choose<Item>(from all: [Field<Item>]) throws(CommandError) -> [Field<Item>]? {
+  /// - Parameter areDeclared: False for columns whose kinds are those of the first rows.
+  private func choose<Item>(
+    from all: [Field<Item>], areDeclared: Bool = true
+  ) throws(CommandError) -> [Field<Item>]? {
     guard let names = names(of: all) else { return nil }
     guard !names.isEmpty else { throw CommandError(.usage, "missing value for --fields") }
     let chosen = try all.fields(named: names)
-    if let template {
+    if let template, areDeclared {
       var kinds: [String: FieldKind] = [:]
       for (typed, name) in zip(template.fields, names) {
         kinds[typed] = chosen.first { $0.name == name }?.kind

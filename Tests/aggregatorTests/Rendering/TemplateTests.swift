@@ -45,6 +45,14 @@ import Testing
     #expect(outcome.output == "1: a b c\n", "\(outcome)")
   }
 
+  @Test func `a form of a column in SQL applies to the values that it fits`() async throws {
+    let none = ["sql", "SELECT 1.5 AS n WHERE 1 = 0", "--template", "{n:.2f}"]
+    let empty = try await Binary.run(none)
+    #expect(empty.status == 0 && empty.output == "", "\(empty)")
+    let mixed = try await Binary.run(["sql", "VALUES ('a'), (1.5)", "--template", "{column1:.2f}"])
+    #expect(mixed.output == "a\n1.50\n", "\(mixed)")
+  }
+
   @Test func `a day has no time in a template, and a year no day`() async throws {
     let values = #"SELECT '2026-02-03' AS a, '2026' AS b, '2026-02-03T04:05:06Z' AS c"#
     let outcome = try await Binary.run([
