@@ -156,6 +156,30 @@ import Testing
     #expect(outcome.output == "1443\n", "\(outcome)")
   }
 
+  @Test func `an ID that is a text is found in another case, unless several are`() async throws {
+    let rows = ["Alpha", "Beta", "beta", "GAMMA"].map { #"{"id": "\($0)", "size": 1}"# }
+    let service = try LoopbackServer { _ in .json("[\(rows.joined(separator: ","))]") }
+    let home = try TestHome()
+    let url = "\(service.baseURL)/orders"
+    let added = try await home.run("sources add orders \(url) --rate off --single")
+    #expect(added.status == 0, "\(added)")
+    #expect(try await home.run("orders sync").status == 0)
+    for (typed, id) in [("alpha", "Alpha"), ("ALPHA", "Alpha"), ("gamma", "GAMMA")] {
+      for option in ["", " -q"] {
+        let shown = try await home.run("orders show \(typed) --offline --fields id --tsv\(option)")
+        #expect(shown.output == "\(id)\n", "\(shown)")
+      }
+    }
+    let exact = try await home.run("orders show beta --offline --fields id --tsv")
+    #expect(exact.output == "beta\n", "\(exact)")
+    let several = try await home.run("orders show BETA --offline --fields id --tsv")
+    #expect(several.status == 64 && several.output.isEmpty, "\(several)")
+    #expect(several.errors.contains("ambiguous"), "\(several)")
+    // Nothing is deleted by another ID than its own.
+    let deleted = try await home.run("orders delete alpha --yes --offline")
+    #expect(deleted.status != 0, "\(deleted)")
+  }
+
   @Test func `JSON is that of the ID`() async throws {
     let named = try await Binary.run("heroes show spider-man --offline --json")
     let exact = try await Binary.run("heroes show 1443 --offline --json")

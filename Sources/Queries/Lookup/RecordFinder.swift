@@ -130,7 +130,8 @@ package struct RecordFinder<P: Plugin> {
   }
 
   private func isNamed(_ record: P.Item, _ text: String) -> Bool {
-    plugin.fields.name(of: record).map { FoldedText($0) == FoldedText(text) } ?? false
+    isID(text, of: record)
+      || plugin.fields.name(of: record).map { FoldedText($0) == FoldedText(text) } ?? false
   }
 
   /// Adds to the failure of a lookup which record is called so, if it is known; if several are, the text is ambiguous.
@@ -200,7 +201,34 @@ package struct RecordFinder<P: Plugin> {
     let local = await LocalCandidates(of: plugin, in: environment)
     let records =
       if let query { await local.records(matching: query, limit: 20) } else { [P.Item]() }
-    return matches(of: text, among: records, and: await recordsWithID(from: text, in: local))
+    let known = Set(records.map { RecordKey($0.id) })
+    let others = await recordsWithID(inOtherCase: text, in: local).filter {
+      !known.contains(RecordKey($0.id))
+    }
+    return matches(
+      of: text, among: records + others, and: await recordsWithID(from: text, in: local))
+  }
+
+  /// True for the ID of a record, or one in another case.
+  private func isID(_ text: String, of record: P.Item) -> Bool {
+    P.Item.ID.self == String.self && record.id.description.lowercased() == text.lowercased()
+  }
+
+  /// The cached records with this ID in a usual other case: others are found only if a search finds IDs.
+  private func recordsWithID(
+    inOtherCase text: String, in local: LocalCandidates<P>
+  ) async -> [P.Item] {
+    guard P.Item.ID.self == String.self, let store = local.store else { return [] }
+    var records: [P.Item] = []
+    let lower = text.lowercased()
+    let spellings: Set = [lower, text.uppercased(), lower.capitalizedFirst, text.capitalizedFirst]
+    for text in spellings.subtracting([text]) {
+      guard let id = P.Item.ID(text),
+        let item = try? await plugin.recordStore(in: store).records.item(id).item
+      else { continue }
+      records.append(item)
+    }
+    return records
   }
 
   private func recordsWithID(
@@ -229,6 +257,7 @@ package struct RecordFinder<P: Plugin> {
     if let query = try? SearchQuery(text) {
       let search = RankedSearch(query, for: P.Item.self)
       ranked = Dictionary(grouping: records) { record in
+        guard !isID(text, of: record) else { return .id }
         let rank = search.rank(record.id.description, searchableText(record))
         // Words elsewhere in a title do not name the record.
         guard rank > .beginning else { return rank <= .name ? rank : .beginning }
