@@ -197,38 +197,28 @@ package struct RecordFinder<P: Plugin> {
   private typealias Matches = (best: [P.Item], others: [P.Item])
 
   private func localMatches(_ text: String) async -> Matches {
-    let query = try? SearchQuery(text)
     let local = await LocalCandidates(of: plugin, in: environment)
-    let records =
-      if let query { await local.records(matching: query, limit: 20) } else { [P.Item]() }
-    let known = Set(records.map { RecordKey($0.id) })
-    let others = await recordsWithID(inOtherCase: text, in: local).filter {
-      !known.contains(RecordKey($0.id))
+    // IDs in usual other cases: others are found only if a search finds IDs.
+    let lower = text.lowercased()
+    let spellings: Set = [lower, text.uppercased(), lower.capitalizedFirst, text.capitalizedFirst]
+    var records: [P.Item] = []
+    for id in spellings.subtracting([text]).compactMap({ $0 as? P.Item.ID }) {
+      guard let known = local.store.map({ plugin.recordStore(in: $0).records }),
+        let item = try? await known.item(id).item
+      else { continue }
+      records.append(item)
     }
-    return matches(
-      of: text, among: records + others, and: await recordsWithID(from: text, in: local))
+    if let query = try? SearchQuery(text) {
+      records += await local.records(matching: query, limit: 20).filter { [records] record in
+        !records.contains { $0.id == record.id }
+      }
+    }
+    return matches(of: text, among: records, and: await recordsWithID(from: text, in: local))
   }
 
   /// True for the ID of a record, or one in another case.
   private func isID(_ text: String, of record: P.Item) -> Bool {
-    P.Item.ID.self == String.self && record.id.description.lowercased() == text.lowercased()
-  }
-
-  /// The cached records with this ID in a usual other case: others are found only if a search finds IDs.
-  private func recordsWithID(
-    inOtherCase text: String, in local: LocalCandidates<P>
-  ) async -> [P.Item] {
-    guard P.Item.ID.self == String.self, let store = local.store else { return [] }
-    var records: [P.Item] = []
-    let lower = text.lowercased()
-    let spellings: Set = [lower, text.uppercased(), lower.capitalizedFirst, text.capitalizedFirst]
-    for text in spellings.subtracting([text]) {
-      guard let id = P.Item.ID(text),
-        let item = try? await plugin.recordStore(in: store).records.item(id).item
-      else { continue }
-      records.append(item)
-    }
-    return records
+    (record.id as? String)?.lowercased() == text.lowercased()
   }
 
   private func recordsWithID(
