@@ -2,8 +2,9 @@ import AggregatorKit
 
 /// Writes records as a table that fits the width.
 ///
-/// The records that come first decide the columns of a list of records on a terminal: an ID or a number that is wider later takes
-/// its room from the text after it. Elsewhere each page is measured together with those before it, and if that changes the
+/// The records that come first decide the columns of a list of records on a terminal: what is one cell wider later takes it from
+/// the space before the next column, and an ID or a number that is still wider its room from the text after it, but not from a
+/// time, whose form stays. Elsewhere each page is measured together with those before it, and if that changes the
 /// widths, the header is written again. Cells that are too wide are cut, after the labels of numbers, and first the
 /// few texts that are far wider than the others of their column. IDs, which people copy, and numbers, which have as many decimals
 /// for a person as others of their column, and elsewhere their points in one cell, are never cut. Where anything would be cut or left out, times have no seconds. Below
@@ -40,6 +41,8 @@ where Item.ID: CustomStringConvertible {
   /// The other fields with the ID beside it, which nobody reads twice.
   private var copies: [String] = []
   private var shortIDs = ShortIDs()
+  /// The least space between the columns: less below records that have decided the columns.
+  private var leastGap = Columns.gap
 
   private static var minWidth: Int { 40 }
 
@@ -105,6 +108,7 @@ where Item.ID: CustomStringConvertible {
 
   mutating func append(_ records: [Item]) -> String {
     guard !records.isEmpty, !fields.isEmpty else { return "" }
+    if case .table = form, terminalLayout.isRead, !listing.isNamedByID { leastGap = 1 }
     if extents.isEmpty {
       if fields.contains(where: { $0.name == "id" }) {
         copies = listing.fields.filter { field in
@@ -358,6 +362,8 @@ where Item.ID: CustomStringConvertible {
   private func line(_ row: [String], of record: Item, _ columns: Columns) -> String {
     line(columns) { index, width in
       let text = row[index]
+      let hasGap = index != columns.shown.last && !times.contains(index)
+      let width = width + (hasGap && text.displayWidth == width + 1 ? Columns.gap - leastGap : 0)
       let cell =
         isRigid(index)
         ? text
@@ -372,10 +378,13 @@ where Item.ID: CustomStringConvertible {
   ) -> String {
     var line = Line(on: terminalLayout)
     var start = 0
+    let spare =
+      terminalLayout.width - columns.widths.reduce(Columns.gap * (columns.shown.count - 1), +)
     for (index, width) in zip(columns.shown, columns.widths) {
       // Of a value before it that is wider than its column.
-      let taken = start == 0 ? 0 : max(0, line.width + Columns.gap - start)
-      let room = max(min(width, Columns.minWidth), width - taken)
+      let taken = start == 0 ? 0 : max(0, line.width + leastGap - start)
+      let isWhole = times.contains(index) && (index != columns.shown.last || taken <= spare)
+      let room = isWhole ? width : max(min(width, Columns.minWidth), width - taken)
       let (text, role, link) = cell(index, room)
       let slack = numeric.contains(index) ? max(0, width - taken - text.displayWidth) : 0
       if !text.isEmpty {

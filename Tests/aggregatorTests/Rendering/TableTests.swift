@@ -236,10 +236,32 @@ import Testing
     }
     let grid = TerminalGrid(rendered(pages, as: .table, .heroes, on: .terminal(80)))
     #expect(grid.lines.count == 4 && grid.lines.count { $0.contains("Name") } == 1)
-    // An ID that is too wide takes its room from the name alone.
-    #expect(grid.lines[2].hasPrefix("123  Eight in  Someone Else"), "\(grid.lines)")
+    // An ID that is too wide takes the space beside it.
+    #expect(grid.lines[2].hasPrefix("123 Eight in   Someone Else"), "\(grid.lines)")
     #expect(grid.lines[3].contains("…  "), "\(grid.lines)")
     #expect((1...3).allSatisfy { grid.column(of: "Someone", in: $0) == 15 }, "\(grid.lines)")
+  }
+
+  @Test func `later pages of a list keep the form of times, and texts one letter longer`() {
+    struct Visit: SourceRecord {
+      let id: Int
+      var name: String
+      var cost: Double
+      var time = "2026-01-05T09:12:44Z"
+    }
+    let fields: [Field<Visit>] = [
+      Field("id", "ID", \.id, about: ""), Field("name", "Name", \.name, about: ""),
+      Field("cost", "Cost", \.cost, about: ""), Field("time", "Time", \.time, about: ""),
+    ]
+    let listing = Listing("list", of: "visits", fields: fields, layout: RecordLayout())
+    let pages = [Array(90...99), Array(100...102), [1000]].map { ids in
+      ids.map { Visit(id: $0, name: "Item \($0)", cost: Double($0) + 0.5) }
+    }
+    let grid = TerminalGrid(rendered(pages, as: .table, listing, on: .terminal(80)))
+    #expect(grid.lines.count == 15, "\(grid.lines)")
+    #expect(grid.lines[1] == "90  Item 90  90.5  2026-01-05T09:12:44Z", "\(grid.lines)")
+    #expect(grid.lines[11] == "100 Item 100 100.5 2026-01-05T09:12:44Z", "\(grid.lines)")
+    #expect(grid.lines.dropFirst().allSatisfy { $0.hasSuffix(" 2026-01-05T09:12:44Z") })
   }
 
   @Test func `a longer cell in a column that is cut writes no new header`() {
