@@ -212,7 +212,8 @@ struct WebRouter: Sendable {
       "position",
     ]
     var query = try ServedQuery(request, knowing: parameters, isForPeople: true)
-    query.chosenView = try request.parameter("view", hint: "gallery, small or table") { text in
+    query.chosenView = try request.parameter("view", hint: "choose gallery, small or table") {
+      text in
       ServedQuery.View(rawValue: text)
     }
     query.showsFilters = request.parameter("filters") != nil

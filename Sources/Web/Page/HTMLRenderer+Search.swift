@@ -36,8 +36,12 @@ extension HTMLRenderer {
     let found = counts.count { $0 > 0 }
     let failed = content.answers.count { if case .failure = $0.page { true } else { false } }
     let isSearched = content.answers.allSatisfy { $0.shortcoming == nil }
-    let near: String? =
-      found > 0 ? nil : content.answers.compactMap { (try? $0.page.get())?.suggestion }.first
+    let meant = content.answers.compactMap { (try? $0.page.get())?.suggestion }
+    // Of the words of several sources the nearest one, and of those as near the one that most of them have.
+    let common = meant.sorted { one, other in
+      meant.count { $0 == one } > meant.count { $0 == other }
+    }
+    let near = found > 0 ? nil : nearest(to: query, in: common) ?? common.first
     let suggestion: HTML? = near.map { near in
       """
       <p class="note">Did you mean \

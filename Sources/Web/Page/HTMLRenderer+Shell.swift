@@ -84,7 +84,7 @@ extension HTMLRenderer {
       """
     })
     \(mayAdd ? """
-      <li><a href="\(RoutePath(PagePath.add).text)"\
+      <li class="add"><a href="\(RoutePath(PagePath.add).text)"\
       \(attribute: "aria-current", place == "add" ? "page" : nil)>\
       \(Icon.add.html)<span>Add a source</span></a></li>
       """ : nil)

@@ -1224,12 +1224,15 @@ document.addEventListener("toggle", event => {
   for (const button of $$("[data-copy]", event.target)) button.hidden = false;
 }, true);
 
-/* Copies what a button names, else the value beside it, as the service has it. */
-async function copy({ dataset, parentElement: value }) {
+/* Copies what a button names, else the value beside it, as the service has it. The button says so, and nothing covers its menu. */
+async function copy(button) {
+  const { dataset, parentElement: value } = button;
   const written = $("data, time", value);
   const url = new URL(dataset.copy, location);
   if (url.hostname.endsWith(".localhost")) url.hostname = "localhost"; // the others are found by browsers only
   const text = { url, curl: `curl '${url}'`, "curl with token": `curl -H "Authorization: Bearer $TOKEN" '${url}'` }[dataset.as] ?? (dataset.copy || (written?.dateTime ?? written?.value ?? value.innerText.trim()));
-  try { await navigator.clipboard.writeText(text); announce("Copied"); toast(`Copied: ${text}`); }
-  catch { toast(text); }
+  try { await navigator.clipboard.writeText(text); } catch { return toast(text); }
+  announce("Copied");
+  button.dataset.copied = "";
+  setTimeout(() => delete button.dataset.copied, 2000);
 }

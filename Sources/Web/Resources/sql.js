@@ -329,7 +329,9 @@ function draw(kind, x, y, { view, names, ids, hasMore, lines }) {
   if (!points.length) return undefined;
   // Of a width that the screen has, so that words have their size.
   const width = Math.max(300, Math.min(chart.clientWidth - 2, 1400));
-  const [left, right, top] = [isBar ? Math.min(160, width / 3) : 72, 44, 12];
+  // The values of bars are beyond their ends.
+  const longest = isBar ? Math.max(...points.map(point => said(point.y, y.unit).length)) : 0;
+  const [left, right, top] = [isBar ? Math.min(160, width / 3) : 72, Math.max(44, 7 * longest + 12), 12];
   const inner = width - left - right, keys = lines ? [...new Set(points.map(({ line }) => line))].sort() : [];
   const height = isBar ? points.length * 24 : isMap ? inner / 2 : Math.min(360, inner * .6);
   const scale = (values, kind, count, isFromZero) => {
@@ -376,7 +378,8 @@ function draw(kind, x, y, { view, names, ids, hasMore, lines }) {
     const [start, end] = [toX(0), toX(point.y)];
     return make("g", {},
       make("rect", { x: Math.min(start, end), y: top + index * 24 + 3, width: Math.max(1, Math.abs(end - start)), height: 18, rx: 2, ...record }, title),
-      make("text", { x: left - 8, y: top + index * 24 + 16, "text-anchor": "end" }, cut(point.text, Math.floor((left - 12) / 7))));
+      make("text", { x: left - 8, y: top + index * 24 + 16, "text-anchor": "end" }, cut(point.text, Math.floor((left - 12) / 7))),
+      make("text", { class: "value", x: Math.max(start, end) + 4, y: top + index * 24 + 16 }, said(point.y, y.unit)));
   });
   marks.unshift(...keys.map((key, number) => make("path", { class: `s${number}`, d: points.filter(({ line }) => line === key).map((point, index) => `${index ? "L" : "M"}${toX(point.x).toFixed(1)} ${toY(point.y).toFixed(1)}`).join("") })));
   if (isMap) marks.splice(0, marks.length, cutOff(marks), make("rect", { class: "sea", ...plot }));
@@ -480,6 +483,7 @@ function showCharts(rows, hasMore = Boolean(chart.dataset.sql)) {
       const choices = possible[kind]?.[axis] ?? [];
       select.replaceChildren(...choices.map(column => make("option", { value: found.indexOf(column), selected: column.name === choice.get(axis) }, column.name)));
       select.parentElement.hidden = choices.length < 2;
+      select.parentElement.firstChild.data = `${kind === "bar" ? { x: "Bars", y: "Length" }[axis] : axis.toUpperCase()} `;
     }
     if (x.value === y.value) y.value = found.indexOf(possible[kind]?.y.find(column => found.indexOf(column) !== Number(x.value)) ?? found[y.value]);
     show();
@@ -509,7 +513,7 @@ function showCharts(rows, hasMore = Boolean(chart.dataset.sql)) {
   views.replaceChildren(...Object.entries({ "": { label: "Table" }, ...possible }).map(([value, { label }]) => make(
     "button", { type: "button", class: "button", value, onclick: () => offer(value) }, label)));
   $("#outcome").after(views);
-  chart.replaceChildren(make("div", { class: "pickers" }, ...axes.map(([axis, select]) => make("label", {}, `${axis.toUpperCase()} `, select))), figure);
+  chart.replaceChildren(make("div", { class: "pickers" }, ...axes.map(([axis, select]) => make("label", {}, " ", select))), figure);
   offer(Object.hasOwn(possible, choice.get("chart")) ? choice.get("chart") : "");
   onresize = () => { if (kind && chart.clientWidth !== drawnAt) show(); };
 }

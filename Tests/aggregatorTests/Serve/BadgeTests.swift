@@ -34,7 +34,12 @@ import Testing
     #expect(try badge(cached).origin.notes == [])
   }
 
-  @Test(arguments: [(4.0, "Live", "just now"), (49, "Fetched 49 s ago", "49 s ago")])
+  @Test(
+    arguments: [
+      (4.0, "Live", "just now"), (49, "Fetched 49 s ago", "49 s ago"),
+      (89, "Fetched 89 s ago", "89 s ago"), (90, "Fetched 2 min ago", "2 min ago"),
+      (179, "Fetched 2 min ago", "2 min ago"), (180, "Fetched 3 min ago", "3 min ago"),
+    ])
   func `a page that was fetched for an earlier request has an age`(
     seconds: Double, label: String, age: String
   ) throws {

@@ -132,6 +132,14 @@ import Testing
       """#
     #expect(list(source).contains(words))
     #expect(!list(.heroes).contains("For live data"))
+    // Where the key can be typed, the field has the same name.
+    var adding = pages
+    adding.mayAdd = true
+    let query = ServedQuery()
+    let typed = adding.page(
+      SourceContent(source: source, query: query, list: .success(source.page(query))))
+    #expect(typed.contains("</code>, or type the key of the service below.<details>"))
+    #expect(typed.contains("<summary>Key of the service</summary>"))
   }
 
   @Test func `a removed source names the commands that remove the rest as code`() {
@@ -1302,6 +1310,25 @@ import Testing
         query: query, answers: [SourceListing(source: source, page: .success(listing))]))
     #expect(all.contains(#"Did you mean <a href="/search?query=storm">“<bdi>storm</bdi>”</a>?"#))
     #expect(!list(source, query).contains("Did you mean"))
+  }
+
+  @Test(
+    arguments: [
+      ("kettel", ["letter", "kettle"], "kettle"), ("lamb", ["lame", "lamp", "lamp"], "lamp"),
+      ("sorm cloud", ["storm cloud"], "storm cloud"),
+    ] as [(String, [String], String)])
+  func `of the words that sources suggest, a search offers the nearest one`(
+    text: String, suggestions: [String], near: String
+  ) {
+    let source = MadeUpSource.countries
+    let query = ServedQuery(query: text)
+    let answers = suggestions.map { suggestion -> SourceListing in
+      var listing = source.page(query)
+      listing.suggestion = suggestion
+      return SourceListing(source: source, page: .success(listing))
+    }
+    let html = pages.search(SearchContent(query: query, answers: answers))
+    #expect(html.contains("“<bdi>\(near)</bdi>”</a>?"))
   }
 
   @Test(arguments: [nil, #"kind="Lighting""#])

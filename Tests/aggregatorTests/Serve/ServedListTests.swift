@@ -214,7 +214,10 @@ import Testing
     #expect(cards.text.contains(/"\/sources\/countries\/[A-Z]+\?view=small"/))
     #expect(cards.text.contains(#"<input type="hidden" name="view" value="small">"#))
     #expect(!cards.text.contains("/api/v1/countries?view"))
-    await #expect(throws: Problem.self) { _ = try await page([.init("view", "huge")], "a=b") }
+    let problem = await #expect(throws: Problem.self) {
+      _ = try await page([.init("view", "huge")], "a=b")
+    }
+    #expect(problem?.hint == "choose gallery, small or table")
   }
 
   @Test func `whoever sees a list need not wait for its filters`() async throws {

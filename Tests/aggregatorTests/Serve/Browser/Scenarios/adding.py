@@ -18,9 +18,18 @@ def run(site):
     look(page, "realms")
     fits(page)
     is_accessible(page)
+    phone(site)
     removed_elsewhere(site)
     key(site)
     edited(site)
+
+
+def phone(site):
+    """On a phone, the links of a source are below its heading, and what adds another one is in sight."""
+    page = site.open("/sources/lands", width=390, height=844)
+    heading, links = (page.locator(each).bounding_box() for each in ("h1", ".heading .aside"))
+    assert links["y"] >= heading["y"] + heading["height"], (heading, links)
+    expect(page.locator("nav").get_by_role("link", name="Add a source")).to_be_in_viewport(ratio=1)
 
 
 def edited(site):

@@ -92,6 +92,12 @@ def run(site):
     page.get_by_text("Data", exact=True).tap()
     link = page.get_by_role("link", name="CSV", exact=True).first
     assert link.bounding_box()["height"] >= 40, link.bounding_box()
+    expect(page.get_by_role("button", name="Copy the command that exports")).to_be_visible()
+    # Its buttons are in the menu.
+    panel = page.locator(".tools .panel:visible").bounding_box()
+    for button in page.locator(".tools .panel .button:visible").all():
+        box = button.bounding_box()
+        assert box["x"] + box["width"] <= panel["x"] + panel["width"], (box, panel)
     page.keyboard.press("Escape")
     # So are those of a filter.
     page.goto(site.origin + "/sources/countries?where=name~a")
@@ -121,6 +127,16 @@ def run(site):
         for button in each.locator(".heading .button").all():
             box = button.bounding_box()
             assert box["x"] > title["x"] and box["y"] < title["y"] + title["height"], (title, box)
+    # A filter leaves the list where it is: its words have two lines beside the other controls.
+    page = site.open("/sources/countries?filters=shown", width=1024, height=768)
+    top = page.locator(".table-box").bounding_box()["y"]
+    page.goto(page.url + "&where=region%3DEurope")
+    expect(page.locator(".count").first).to_contain_text("where region is Europe")
+    assert page.locator(".table-box").bounding_box()["y"] == top
+    # Cards without pictures are as wide as the field above them.
+    page.goto(site.origin + "/sources/countries?view=gallery")
+    places = [page.locator(each).bounding_box()["x"] for each in (".gallery.plain >> nth=0", ".search .field")]
+    assert places[0] == places[1], places
     # What is above a list takes a third of the screen at most, and the names of the orders are whole.
     page = site.open("/sources/countries", width=390, height=844, has_touch=True, is_mobile=True)
     expect(page.get_by_label("Go to no.")).to_be_visible()

@@ -145,6 +145,8 @@ def charts(site):
     count = page.locator("#result tbody tr").count()
     expect(drawing.locator("rect")).to_have_count(count)
     expect(drawing.locator(".axis")).to_have_text(["number", "publisher"])
+    # Each bar has its value at its end.
+    expect(drawing.locator(".value")).to_have_count(count)
     expect(notes).to_have_text([""])
     expect(table).to_be_hidden()
     # The address has the choice, and a query that was changed keeps it.
@@ -194,6 +196,7 @@ def charts(site):
     page.goto(site.origin + address("SELECT name, publisher, length(name) AS size FROM heroes LIMIT 5"))
     show("Bars")
     expect(page.locator(".pickers select").first.locator("option")).to_have_text(["name", "publisher", "size"])
+    expect(page.locator(".pickers label").first).to_contain_text("Bars")
     page.locator(".pickers select").first.select_option(label="publisher")
     expect(page.get_by_role("img", name="Bar chart of size by publisher")).to_be_visible()
     assert "x=publisher" in page.url, page.url
