@@ -59,10 +59,10 @@ function show(found, isSame = false) {
 
 function choose(index) { chosen = chooseOption(options, wish, index); }
 
-/* Whether a word has the letters of what was typed in their order, all of them or all but one, from its first one: “ctry”, “coutries”. */
+/* Whether a word has all letters of another but one, in their order, and its first: “ctry”, “coutries”. */
 function isNear(typed, word) {
   const has = letters => [...word].reduce((at, letter) => at + (letter === letters[at]), 0) === letters.length;
-  return typed.length > 2 && typed[0] === word[0] && (has(typed) || (typed.length > 3 && [...typed].some((_, at) => at && has(typed.slice(0, at) + typed.slice(at + 1)))));
+  return typed.length > 3 && typed[0] === word[0] && [...typed].some((_, at) => at && has(typed.slice(0, at) + typed.slice(at + 1)));
 }
 
 /* Shows what fits the words, names before all else, and the cached records as they arrive. Whatever is chosen stays so. */
@@ -94,8 +94,7 @@ function find() {
         const fact = !fits(name) && $$(".fact", record).map(fact => fact.textContent.trim()).find(fits);
         return { name, about: fact ? `${source} · ${fact}` : source, address };
       })).slice(0, 5)));
-      // Where nothing else fits; it is not chosen before the search.
-      const near = known.length ? [] : commands().filter(({ name }) => words.every(word => folded(name).text.split(/\s+/).some(other => isNear(word, other)))).slice(0, 5);
+      const near = known.length ? [] : commands().filter(({ name }) => words.every(word => folded(name).text.split(" ").some(other => isNear(word, other)))).slice(0, 5);
       // Records come before the search, which stays chosen if the words are in none of their names.
       show([...known, ...records, search, ...near], known.length || !fits(records[0]?.name ?? ""));
       announce(`${options.children.length} results`);

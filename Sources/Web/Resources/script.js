@@ -1224,7 +1224,7 @@ document.addEventListener("toggle", event => {
   for (const button of $$("[data-copy]", event.target)) button.hidden = false;
 }, true);
 
-/* Copies what a button names, else the value beside it, as the service has it. The button says so, and nothing covers its menu. */
+/* Copies what a button names, else the value beside it, as the service has it. */
 async function copy(button) {
   const { dataset, parentElement: value } = button;
   const written = $("data, time", value);

@@ -329,9 +329,7 @@ function draw(kind, x, y, { view, names, ids, hasMore, lines }) {
   if (!points.length) return undefined;
   // Of a width that the screen has, so that words have their size.
   const width = Math.max(300, Math.min(chart.clientWidth - 2, 1400));
-  // The values of bars are beyond their ends.
-  const longest = isBar ? Math.max(...points.map(point => said(point.y, y.unit).length)) : 0;
-  const [left, right, top] = [isBar ? Math.min(160, width / 3) : 72, Math.max(44, 7 * longest + 12), 12];
+  const [left, right, top] = [isBar ? Math.min(160, width / 3) : 72, Math.max(44, ...points.map(point => isBar && 7 * said(point.y, y.unit).length + 12)), 12];
   const inner = width - left - right, keys = lines ? [...new Set(points.map(({ line }) => line))].sort() : [];
   const height = isBar ? points.length * 24 : isMap ? inner / 2 : Math.min(360, inner * .6);
   const scale = (values, kind, count, isFromZero) => {
