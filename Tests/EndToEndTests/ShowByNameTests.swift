@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test func `an ID that is a text is found in another case, unless several are`() async throws {
-    let rows = ["Alpha", "Beta", "beta", "GAMMA"].map { #"{"id": "\($0)", "size": 1}"# }
+    let rows = ["Alpha", "Beta", "beta", "GAMMA"].map { #"{"id": "\#($0)", "size": 1}"# }
     let service = try LoopbackServer { _ in .json("[\(rows.joined(separator: ","))]") }
     let home = try TestHome()
     let url = "\(service.baseURL)/orders"
