@@ -326,17 +326,20 @@ where Item.ID: CustomStringConvertible {
     in usual: Columns?, _ requirements: [Columns.Requirement], _ width: Int
   ) -> Columns {
     let columns = usual ?? Columns(requirements, in: width)
+    // The first text stands for a name where none is declared, but is worth no other column.
     guard listing.source != nil, listing.keyCount == 0, let name, name != id,
-      requirements.indices.contains(name)
+      fields[name].isName || fields[name].name == "name", requirements.indices.contains(name)
     else { return columns }
     let current = columns.shown.firstIndex(of: name).map { columns.widths[$0] } ?? 0
     let room = width - (id.map { requirements[$0].natural + Columns.gap } ?? 0)
     let most = min(requirements[name].natural, Self.minName, room)
-    // The first text stands for a name where none is declared, but is worth no other column.
-    let leavesOut =
-      fields[name].isName && listing.chosen == nil && !listing.prefersCards && ownBlock == nil
+    let leavesOut = listing.chosen == nil && !listing.prefersCards && ownBlock == nil
     let leastCount = listing.keepsTable ? 0 : leavesOut ? max(4, columns.shown.count - 1) : .max
     var requirements = requirements
+    // Half of a date tells nothing.
+    for index in times where requirements.indices.contains(index) {
+      requirements[index].isRigid = true
+    }
     // For a letter or two more, it is not worth to cut others.
     for least in stride(from: most, to: current + 3, by: -1) {
       requirements[name].least = least
