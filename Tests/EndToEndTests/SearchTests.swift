@@ -105,7 +105,7 @@ import Testing
       ("heroes search man --where publisher=none", "No matching heroes for \"man\"\n"),
       (
         "search man --where name=none --source countries,heroes",
-        "No matching countries or heroes for \"man\"\n"
+        "No matching countries or heroes for \"man\" in bundled sample data\n"
       ),
     ] {
       let outcome = try await Binary.run("\(line) --offline")
