@@ -236,6 +236,7 @@ def run(site):
     page.wait_for_url(re.compile("cursor=|offset="))
     deleted_in_place(page, 4)
     # A card that is opened stays where it was, and is there when the record is closed.
+    settle(page)
     chosen = page.locator(f".record[data-id='{page.evaluate(SEEN)[-1]}']")
     top = chosen.bounding_box()["y"]
     for keys in ("Enter", "Escape"):
@@ -249,6 +250,7 @@ def run(site):
 
 def deleted_in_place(page, number):
     """Deletes one of the records in sight and restores it: those before it do not move."""
+    settle(page)
     before = page.evaluate(SEEN)
     chosen = page.locator(f".record[data-id='{before[number]}']")
     chosen.click()
@@ -269,6 +271,20 @@ def deleted_in_place(page, number):
     page.get_by_role("button", name="Dismiss").click()
     expect(page.locator(".record:focus")).to_have_attribute("data-id", after[0])
     page.wait_for_function(f"ids => ({SEEN})().slice(0, ids.length).join() === ids.join()", arg=after)
+
+
+def settle(page):
+    """Waits until the same records have been in sight for 30 frames: pages that are still read move those after them."""
+    page.evaluate(f"""() => new Promise(done => {{
+      let seen, frames = 0;
+      const look = () => {{
+        const now = ({SEEN})().join();
+        frames = now === seen ? frames + 1 : 0;
+        seen = now;
+        if (frames === 30) done(); else requestAnimationFrame(look);
+      }};
+      look();
+    }})""")
 
 
 HEIGHT = "box => document.querySelector(box).scrollHeight"
