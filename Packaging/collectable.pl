@@ -4,8 +4,8 @@
 # to the members of types and the captures of closures, which only reflection and debuggers read, and, from the tables of
 # jumps, which all functions have in one section, to those that are named after the two files: Scripts/build replaces them.
 # Of attributed strings, the collections for them and property lists, which nothing here has, types and conformances lose
-# the mark, too, and the references from one file to another go by their names. So do those of functions with such a
-# name, and of others to them: one, in the section that its file has for all functions that are not public, kept the rest.
+# the mark, too, and the references from one file to another go by their names. So do references from code to functions
+# with such a name: one, in the section that its file has for all functions that are not public, kept the rest.
 use v5.20;
 use warnings;
 
@@ -34,39 +34,27 @@ for (my $next = length "!<arch>\n"; $next < length $archive;) {
   next if substr($archive, $object, 4) ne "\x7fELF";
   # The fields e_shoff, e_shnum and e_shstrndx, and in a section's header sh_name, sh_flags, sh_offset, sh_size and sh_link.
   my ($headers, $count, $names) = unpack 'x40 Q< x12 v v', substr $archive, $object, 64;
-  my $section = sub { unpack 'V x4 Q< x8 Q< Q< V V', substr $archive, $object + $headers + 64 * shift, 64 };
+  my $section = sub { unpack 'V x4 Q< x8 Q< Q< V', substr $archive, $object + $headers + 64 * shift, 64 };
   my ($text) = ($section->($names))[2];
   my $nameOf = sub { unpack 'Z*', substr $archive, $object + $text + ($section->(shift))[0], 256 };
-  # By section, a byte for each of its own: 1 in the functions with the name of something unused.
-  my %bytes;
   for my $index (0 .. $count - 1) {
-    my (undef, $flags, $offset, $length, $symbols, $relocated) = $section->($index);
+    my (undef, $flags, $offset, $length, $symbols) = $section->($index);
     my $name = $nameOf->($index);
     if ($name =~ /^\.rela\./) {
-      my (undef, undef, $table, $tableLength, $strings) = $section->($symbols);
+      my (undef, undef, $table, undef, $strings) = $section->($symbols);
       my ($symbol, $symbolNames) = ($object + $table, $object + ($section->($strings))[2]);
       my $isUnusedName = sub {
         my $name = unpack 'Z*', substr $archive, $symbolNames + shift, 4000;
         return $name =~ $unusedName && $name !~ $merged;
       };
       my $isCode = $name =~ /^\.rela\.text/;
-      for (my $of = $symbol; !%bytes && $of < $symbol + $tableLength; $of += 24) {
-        my ($word, $type, $place, $begin, $size) = unpack 'V C x v Q< Q<', substr $archive, $of, 24;
-        $bytes{$place} //= '';
-        next if ($type & 15) != 2 || $place == 0 || !$isUnusedName->($word);
-        my $missing = $begin + $size - length $bytes{$place};
-        $bytes{$place} .= "\0" x $missing if $missing > 0;
-        substr($bytes{$place}, $begin, $size) = "\1" x $size;
-      }
       for (my $entry = $object + $offset; $entry < $object + $offset + $length; $entry += 24) {
         # The fields r_info, and of a symbol st_name, st_info and st_shndx: that of a section has type 3, and one of another
         # file has no section. No relocation has type 0.
         my $of = $symbol + 24 * (unpack('Q<', substr $archive, $entry + 8, 8) >> 32);
         my ($word, $type, $place) = unpack 'V C x v', substr $archive, $of, 8;
         next if $place >= $count;
-        if ($isCode && vec($bytes{$relocated} // '', unpack('Q<', substr $archive, $entry, 8), 8)) {
-          # It goes, whatever it refers to.
-        } elsif ($place == 0 || $isCode && ($type & 15) != 3) {
+        if ($place == 0 || $isCode && ($type & 15) != 3) {
           next if !$isUnusedName->($word);
         } else {
           my $target = $nameOf->($place);
