@@ -1,7 +1,7 @@
 package import AggregatorFilters
 import AggregatorKit
 
-/// The bounds of a range of values; `nil` for one without end.
+/// The bounds of a range of values.
 package struct RangeBounds: Sendable {
   package struct Bound: Equatable, Sendable {
     let field: String
@@ -12,18 +12,22 @@ package struct RangeBounds: Sendable {
 
     /// True if it comes after another one of the same end; false where it is unknown, as of `last week`.
     func isAfter(_ other: Bound) -> Bool {
-      if let number = Double(value), let other = Double(other.value) { return number > other }
+      if let own = Double(value), let end = Double(other.value) {
+        return own > end || own == end && isPastValue && !other.isPastValue
+      }
       // All of 2024 is in what ends with it.
       func start(_ bound: Bound) -> Double? {
-        Period(bound.value).map {
-          [.lessOrEqual, .greater].contains(bound.comparison) ? $0.end : $0.start
-        }
+        Period(bound.value).map { bound.isPastValue ? $0.end : $0.start }
       }
       guard let own = start(self), let other = start(other) else { return false }
       return own > other
     }
+
+    /// True if the range begins or ends behind its value.
+    private var isPastValue: Bool { [.lessOrEqual, .greater].contains(comparison) }
   }
 
+  /// `nil` if it has no end there.
   package private(set) var lower: Bound?
   package private(set) var upper: Bound?
 
