@@ -85,7 +85,7 @@ import Testing
     #expect(try await home.add(lamps).status == 0)
     let count = lamps.server.requests.count
     let offline = try await home.run("lamps delete 17 --yes --offline")
-    #expect(offline.status == 1, "\(offline)")
+    #expect(offline.status == 69, "\(offline)")
     #expect(
       offline.errors.hasSuffix("(offline mode)\nhint: retry without --offline\n"), "\(offline)")
     #expect(lamps.server.requests.count == count)

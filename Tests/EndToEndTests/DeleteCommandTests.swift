@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `an unknown ID exits 1, an invalid one 64, some of both 3`() async throws {
+  @Test func `an unknown ID exits 1, an unreachable one 69, an invalid one 64, some 3`() async throws {
     let service = try FakeCountries()
     let unknown = try await TestHome(service.settings).run("countries delete XX --yes")
     #expect(unknown.status == 1)
@@ -81,7 +81,7 @@ import Testing
 
         """)
     let unreachable = try await home.run("countries delete XX --yes")
-    #expect(unreachable.status == 1)
+    #expect(unreachable.status == 69)
     #expect(unreachable.errors.hasPrefix("error: countries: "), "\(unreachable)")
     #expect(unreachable.errors.contains("XX"), "\(unreachable)")
     #expect(try await home.run("countries delete XX nonsense! --yes --offline").status == 64)

@@ -35,8 +35,10 @@ extension Plugin {
       invocation, environment.settings, of: context.catalog.name)
     let asks = recording?.isOn == false
     // Few deletions need it, and no setting may prevent the others.
-    let source = LazySource<Item> { [bundled] in
-      asks ? (try? options.source(of: self, in: environment)) ?? bundled : bundled
+    let unasked = UnavailableSource<Item>(
+      SourceError(.nothingCached, "the service was not asked"))
+    let source = LazySource<Item> {
+      asks ? (try? options.source(of: self, in: environment)) ?? unasked : unasked
     }
     let finder = RecordFinder(self, source, environment, mayGuess: !invocation.has(.quiet))
     let choice = try await choose(texts) { id throws(SourceError) in
@@ -224,6 +226,7 @@ private struct DeletionChoice<ID: RecordID> {
 
   var code: ExitCode {
     guard !unknown.isEmpty || !ambiguous.isEmpty || !failures.isEmpty else { return .success }
-    return !ids.isEmpty ? .partial : hasInvalid || !ambiguous.isEmpty ? .usage : .notFound
+    guard ids.isEmpty else { return .partial }
+    return hasInvalid || !ambiguous.isEmpty ? .usage : failures.code
   }
 }

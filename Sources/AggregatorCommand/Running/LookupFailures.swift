@@ -42,9 +42,11 @@ struct LookupFailures {
       }
       diagnostics.error(failure)
     }
-    // Any other failure takes precedence over a record that was not found.
-    return errors.map(ExitCode.init).first { $0 != .notFound } ?? .notFound
+    return code
   }
+
+  /// Any other failure takes precedence over a record that was not found.
+  var code: ExitCode { errors.map(ExitCode.init).first { $0 != .notFound } ?? .notFound }
 }
 
 extension SourceError {
