@@ -56,8 +56,7 @@ package struct API: Sendable {
       try request.requireParameters(among: ["data"])
       let withData = try request.parameter("data", hint: "true or false") { Bool($0) } ?? false
       try await remove(source, withData: withData)
-      return ServerResponse(
-        204, "application/json", [], headers: [.init("Cache-Control", "no-store")])
+      return .noContent()
     case .list: return try await page(of: try source(named: path.source), request)
     case .record where request.method == "DELETE":
       let source = try self.source(named: path.source)
@@ -523,8 +522,7 @@ package struct API: Sendable {
       throw Problem(
         404, "notFound", "\(source.noun.singular) \(id.oneLine(atMost: 80)) \(words)")
     }
-    return ServerResponse(
-      204, "application/json", [], headers: [.init("Cache-Control", "no-store")])
+    return .noContent()
   }
 }
 

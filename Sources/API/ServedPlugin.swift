@@ -366,10 +366,18 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   // MARK: - The cached records
 
   package func shortfall() async throws -> String? {
-    guard let store = environment.store,
-      try await store.checkpoint(Coverage.shortfallCheckpoint, of: name) != nil
-    else { return nil }
-    return try await store.coverage(of: name).gapReason
+    guard let store = environment.store else { return nil }
+    // Most have none, and need no coverage.
+    return try await shortfall(in: store) { try await store.coverage(of: name) }
+  }
+
+  private func shortfall(
+    in store: any SourceStore, _ coverage: () async throws -> Coverage
+  ) async throws -> String? {
+    guard try await store.checkpoint(Coverage.shortfallCheckpoint, of: name) != nil else {
+      return nil
+    }
+    return try await coverage().gapReason
   }
 
   package func cachedCount(of query: ServedQuery, _ page: ServedListing) async throws -> Int? {
@@ -379,7 +387,8 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let isCached = page.summary.provenance?.origin == .cached
     if !mayBePart || !page.summary.warnings.contains(where: { $0.warning.code == .cachedOnly }) {
       let coverage = try await store.coverage(of: name)
-      let shortfall = try await coverage.isComplete || !mayBePart ? nil : shortfall()
+      let shortfall =
+        try await coverage.isComplete || !mayBePart ? nil : shortfall(in: store) { coverage }
       guard coverage.isComplete || shortfall != nil else { return nil }
       if query.query == nil {
         if query.cursor == nil, query.offset == nil, page.summary.next == nil {
@@ -404,7 +413,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     // The service finds others, and the values of very many records are read only if they are needed.
     if !query.readsIndex {
       let coverage = try await store.coverage(of: name)
-      let shortfall = try await coverage.isComplete ? nil : shortfall()
+      let shortfall = try await coverage.isComplete ? nil : shortfall(in: store) { coverage }
       guard query.query == nil, coverage.isComplete || shortfall != nil,
         coverage.cached <= Self.maxUnasked
       else { return nil }

@@ -20,9 +20,17 @@ package struct ServerResponse: Sendable {
     headers: [ServerRequest.Parameter] = []
   ) {
     self.status = status
-    // No content has no type.
-    self.headers = status == 204 ? headers : [.init("Content-Type", type)] + headers
+    self.headers = [.init("Content-Type", type)] + headers
     self.body = .bytes(body)
+  }
+
+  /// An answer without content, and so without a type.
+  package static func noContent(
+    headers: [ServerRequest.Parameter] = [.init("Cache-Control", "no-store")]
+  ) -> ServerResponse {
+    var response = ServerResponse(204, "", [])
+    response.headers = headers
+    return response
   }
 
   package init(events: AsyncStream<ServerSentEvent>) {

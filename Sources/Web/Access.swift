@@ -293,8 +293,7 @@ extension String {
 extension ServerResponse {
   /// The answer to the question whether a page may send a request; ``allow(_:)`` names the page's origin.
   package static func preflight(for request: ServerRequest) -> ServerResponse {
-    ServerResponse(
-      204, "text/plain; charset=utf-8", [],
+    .noContent(
       headers: [
         .init("Access-Control-Allow-Methods", "GET, POST, DELETE"),
         .init(

@@ -157,8 +157,8 @@ struct WebRouter: Sendable {
         rest.append(condition)
         continue
       }
-      // The parts that must all hold are tried one by one, so that the others stay. All stay as they were typed: in quotes, what
-      // is half of a condition would be a text.
+      // The parts that must all hold are tried one by one, so that the others stay. Each is tried as it was typed: in quotes,
+      // half of a condition would be a text.
       var working: [String] = []
       for part in TypedFilter.conjuncts(of: condition) {
         if let problem = await flaw(of: part) {

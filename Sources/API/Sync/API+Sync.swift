@@ -62,8 +62,7 @@ extension API {
       guard await syncs.cancel(source) else {
         throw Problem(404, "notFound", "\(source.name): no sync is running")
       }
-      return ServerResponse(
-        204, "application/json", [], headers: [.init("Cache-Control", "no-store")])
+      return .noContent()
     default:
       try request.requireParameters(among: [])
       guard events > json else { return await listSyncs(of: source.name) }

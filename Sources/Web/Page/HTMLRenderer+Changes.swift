@@ -19,6 +19,9 @@ struct ChangesContent: Sendable {
   /// The numbers of all changes since the point, or of many; `nil` to take those of the page, if it has all.
   var sum: ChangeSummary?
 
+  /// True if the time of the query cannot be read.
+  var hasWrongTime: Bool { page.failure?.status == 400 }
+
   /// The query of the page.
   var asked: ChangesQuery {
     var query = query
@@ -70,7 +73,7 @@ extension HTMLRenderer {
           ? ChangeSummary.noEarlierSync.capitalizedFirst : "Nothing is known of that time",
         ["The changes of \(source.noun.plural) are known from the first sync on"])
     case .failure(let problem):
-      let title = problem.status == 400 ? "This time does not work" : problem.title
+      let title = content.hasWrongTime ? "This time does not work" : problem.title
       body = state(.warning, title, [problem.message, problem.hint])
     }
     return document(
@@ -113,7 +116,7 @@ extension HTMLRenderer {
     let query = content.query
     let isOffered = ChangesContent.starts.contains { $0.typed == query.since }
     // What was typed is in sight where it has to be corrected.
-    let isWrong = content.page.failure?.status == 400
+    let isWrong = content.hasWrongTime
     return """
       <details class="menu"\(attribute: "open", isWrong ? "" : nil)><summary class="button">Other time</summary>
       <form class="panel" action="\(WebAddress.changes(content.source.name))" method="get">

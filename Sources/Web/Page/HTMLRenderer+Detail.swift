@@ -197,10 +197,10 @@ extension HTMLRenderer {
     _ field: String, _ value: String, _ words: HTML, _ content: SourceContent
   ) -> HTML {
     let condition = TypedCondition(field, .equal, value).quoted
-    let rest = Self.filters(of: content.query).map(\.condition)
-    let isOn = rest.contains(condition)
+    let conditions = Self.filters(of: content.query).map(\.condition)
+    let isOn = conditions.contains(condition)
     let address = narrowed(content, beside: content.detail?.id) {
-      $0.conditions = isOn ? rest.filter { $0 != condition } : rest + [condition]
+      $0.conditions = isOn ? conditions.filter { $0 != condition } : conditions + [condition]
     }
     // The script has the filters that the list has by then.
     return """

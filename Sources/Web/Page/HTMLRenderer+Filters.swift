@@ -21,7 +21,7 @@ extension HTMLRenderer {
       let title = filter.condition.safeLine
       let change = narrowed(content) { $0.showsFilters = true }
       return """
-        <li class="chip" title="\(title)"><a href="\(change)&#38;edit=\(index)"><bdi>\(words)</bdi></a><a class="remove" href="\(narrowed(content) { $0.conditions = conditions })" \
+        <li class="chip" title="\(title)" data-where="\(filter.condition)"><a href="\(change)&#38;edit=\(index)"><bdi>\(words)</bdi></a><a class="remove" href="\(narrowed(content) { $0.conditions = conditions })" \
         aria-label="Remove: \(words)">\(Icon.close.html)</a></li>
         """
     }

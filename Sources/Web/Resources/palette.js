@@ -59,7 +59,7 @@ function show(found, isSame = false) {
 
 function choose(index) { chosen = chooseOption(options, wish, index); }
 
-/* Whether a word has all letters of another but one, in their order, and its first: “ctry”, “coutries”. */
+/* True if a word has all typed letters but one, in their order, and begins with the first: “ctry”, “coutries”. */
 function isNear(typed, word) {
   const has = letters => [...word].reduce((at, letter) => at + (letter === letters[at]), 0) === letters.length;
   return typed.length > 3 && typed[0] === word[0] && [...typed].some((_, at) => at && has(typed.slice(0, at) + typed.slice(at + 1)));

@@ -39,7 +39,7 @@ function toast(text, action) {
   }, label);
   const buttons = [
     ...(action ? [button(action.label, "button primary", action.run)] : []),
-    button("Dismiss", "button", () => { if (list() && !action?.isOffer) focusRecord(); }),
+    button("Dismiss", "button", () => { if (list() && !list().hidden && !action?.isOffer) focusRecord(); }),
   ];
   $("#toast").replaceChildren(make("p", { dir: "auto" }, text), ...buttons);
   if (action && !action.isOffer) buttons[0].focus();
@@ -205,10 +205,12 @@ function follow(link, { shiftKey, pointerType }, first = shiftKey ? touched : li
   return showList(address);
 }
 
+/* The conditions of the list, as the server writes them. */
+const chosenFilters = () => $$(".chips [data-where]", list()).map(chip => chip.dataset.where);
+
 /* The address of the list with a condition besides the others, or without it. */
 function toggled(where) {
-  const address = listAddress();
-  const conditions = new Set(address.searchParams.getAll("where"));
+  const [address, conditions] = [listAddress(), new Set(chosenFilters())];
   if (!conditions.delete(where)) conditions.add(where);
   address.searchParams.delete("where");
   for (const each of conditions) address.searchParams.append("where", each);
@@ -225,9 +227,10 @@ function barsBetween(first, last) {
 
 /* A mouse chooses a range by a drag over its bars. */
 let pressed;
-for (const type of ["pointerdown", "pointerover", "pointerup"]) document.addEventListener(type, ({ target, pointerType, button }) => {
+for (const type of ["pointerdown", "pointerover", "pointerup"]) document.addEventListener(type, ({ target, pointerType, button, buttons }) => {
   const bar = target.closest(".range a");
   if (type === "pointerdown") pressed = pointerType === "mouse" && !button ? bar : undefined;
+  else if (!buttons && type === "pointerover") pressed = undefined; // released outside the window
   const [first, bars] = [pressed, pressed ? barsBetween(pressed, bar) : []];
   for (const each of first ? $$(".range a") : []) each.classList.toggle("within", type === "pointerover" && bars.length > 1 && bars.includes(each));
   if (type === "pointerup") pressed = undefined;
@@ -415,7 +418,7 @@ function mark() {
   for (const record of $$(".record[aria-current]")) record.removeAttribute("aria-current");
   const record = id !== undefined && recordWith(id);
   if (record) reveal(record).setAttribute("aria-current", "true");
-  const chosen = new URL(location).searchParams.getAll("where");
+  const chosen = chosenFilters();
   for (const chip of $$("#detail [data-where]")) chip.ariaCurrent = String(chosen.includes(chip.dataset.where));
   for (const button of $$(".step")) {
     button.hidden = false;
@@ -1077,7 +1080,8 @@ const linked = text => text.split(/(https?:\/\/[^\s<>"]*[A-Za-z0-9/])/).map((par
 
 /* Shows what a sync has brought. */
 function ended(sync) {
-  const [[box], isOwn] = [syncBoxes(sync), started.delete(sync.source)];
+  const isOwn = started.delete(sync.source);
+  const [box] = syncBoxes(sync);
   if (!box) return isOwn && toast(`${titleOf(sync)}: ${syncWords(sync, "records").replace(/^S/, "s")}`);
   const words = $(".sync-words", box).textContent;
   // A failure that is in sight is not said twice.
