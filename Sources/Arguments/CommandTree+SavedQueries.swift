@@ -103,12 +103,9 @@ extension CommandTree {
     } else if line.path == "search", !query.hasParameters,
       let selection = SelectionText(line.invocation)
     {
-      let names = try selection.fieldNames()
       let chosen = line.invocation.list(.source)
       let plugins = catalog.plugins.filter { chosen?.contains($0.name) ?? true }
-      if !plugins.isEmpty {
-        try selection.requireFields(in: plugins.map { $0.fieldNames(orTyped: names) })
-      }
+      if !plugins.isEmpty { try selection.requireFields(of: plugins) }
     }
     if line.invocation.has(.manifests) {
       throw CommandError(
@@ -120,18 +117,6 @@ extension CommandTree {
 }
 
 extension Plugin {
-  /// The same for conditions and orders in which arguments are yet to be filled in.
-  fileprivate func checkNamedFields(of invocation: Invocation) throws(CommandError) {
-    let conditions = invocation.texts(.condition).filter { (try? TypedFilter($0)) != nil }
-    // The order of groups is of their own fields.
-    let order =
-      Option.summarizing.contains(where: invocation.has) ? nil : invocation.text(.order)
-    let text = SelectionText(conditions: conditions, order: order)
-    for name in try text.fieldNames() where !name.contains("$") {
-      _ = try fields.fields(named: fields.names(shownAs: [name]))
-    }
-  }
-
   /// Fails with code `usage` for an option that names a field which the source does not have, or a condition that it cannot
   /// be read with.
   fileprivate func checkFields(of invocation: Invocation) throws(CommandError) {
@@ -141,6 +126,16 @@ extension Plugin {
       !Option.summarizing.contains(where: invocation.has)
     else { return }
     _ = try fields.fields(named: fields.names(listedAs: names))
+  }
+
+  /// Fails with code `usage` for a condition or an order of a query with arguments that names a field which the source does
+  /// not have; what the arguments fill in is not checked.
+  fileprivate func checkNamedFields(of invocation: Invocation) throws(CommandError) {
+    let conditions = invocation.texts(.condition).filter { (try? TypedFilter($0)) != nil }
+    let text = SelectionText(conditions: conditions, order: invocation.orderOfRecords)
+    for name in try text.fieldNames() where !name.contains("$") {
+      _ = try fields.fields(named: fields.names(shownAs: [name]))
+    }
   }
 }
 

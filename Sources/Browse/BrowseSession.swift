@@ -234,7 +234,7 @@ final class BrowseSession: Sendable {
       view.cursor.map { "\u{1B}[\($0.row + 1);\($0.column + 1)H\u{1B}[?25h" } ?? "\u{1B}[?25l"
     if !text.isEmpty || cursor != loop.cursor { text += cursor }
     loop.cursor = cursor
-    // It leaves a line that is typed, as in a shell; elsewhere it ends the program whatever the loop does.
+    // Ctrl-C leaves the line that is being typed, as in a shell; elsewhere it ends the program, even if the loop hangs.
     let isTyping = loop.state.prompt != nil
     drawing.withLock { _ in cterminal_take_interrupt(isTyping) }
     for copied in loop.copied {

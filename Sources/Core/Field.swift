@@ -136,6 +136,9 @@ public enum FieldKind: String, Hashable, Sendable {
   case list
   /// Any JSON value: that of a service whose kinds are not declared.
   case any
+
+  /// True for integers and other numbers.
+  package var isNumeric: Bool { self == .integer || self == .number }
 }
 
 extension AnyKeyPath {

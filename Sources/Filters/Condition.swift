@@ -377,10 +377,6 @@ extension String {
   }
 }
 
-extension FieldKind {
-  fileprivate var isNumeric: Bool { self == .integer || self == .number }
-}
-
 extension Array {
   /// The field of a condition; for `20<age` the error names the condition that is meant.
   fileprivate func field<Item>(of typed: TypedCondition) throws(FilterError) -> Field<Item>

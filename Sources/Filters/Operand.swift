@@ -74,7 +74,7 @@ struct Operand: Sendable {
 
   /// True for a text of this number, as `10.50` is one of 10.5; zeros before it, as in `007`, make it a code.
   private func isNumber(in text: String) -> Bool {
-    number != nil && !isCode && Numeral(recorded: text) == number
+    number != nil && !isCode && Numeral(text) == number && !text.isCode
   }
 
   /// The order of a record's value; `nil` if the two cannot be compared.
@@ -174,7 +174,11 @@ package struct Numeral: Comparable, Hashable, Sendable {
 
 extension String {
   /// True for what begins with a zero before another digit.
-  fileprivate var isCode: Bool { prefixMatch(of: /-?0\d/) != nil }
+  fileprivate var isCode: Bool {
+    let digits = (utf8.first == UInt8(ascii: "-") ? utf8.dropFirst() : utf8[...]).prefix(2)
+    return digits.first == UInt8(ascii: "0") && digits.count == 2
+      && 0x30...0x39 ~= digits[digits.index(after: digits.startIndex)]
+  }
 }
 
 extension JSON {

@@ -58,9 +58,7 @@ struct IDInference {
     let missing = values.count { $0 == .null }
     // A list or an object is no value at all.
     guard missing < rows.count else { return nil }
-    let column = Column(
-      path: .root.appending(name), values: values.filter { $0 != .null }, score: 0, isUnique: false)
-    return column.repetition
+    return Self.repetition(of: values, at: .root.appending(name))
       ?? (missing > 0 ? "\(name) has no value in \(missing) of \(rows.count) rows" : nil)
   }
 
@@ -68,11 +66,14 @@ struct IDInference {
   /// rows.
   var nearest: String? {
     let counted = columns.map { (column: $0, count: Set($0.values.map(\.idText)).count) }
-    // Of several the first: a later one is not greater.
-    let best = counted.reduce(counted.first) { best, next in
-      next.count > best?.count ?? 0 ? next : best
-    }
-    return best?.column.repetition
+    return counted.max { $0.count < $1.count }?.column.repetition
+  }
+
+  /// The first value that repeats, in words; `nil` if none does.
+  private static func repetition(of values: [JSON], at path: JSONPath) -> String? {
+    var seen: Set<String> = []
+    let twice = values.map(\.idText).first { !$0.isEmpty && !seen.insert($0).inserted }
+    return twice.map { "\(path) is \($0.oneLine(atMost: 40)) in more than one row" }
   }
 
   /// The paths of the values that differ in all rows, in the order of the row that has the most.
@@ -89,12 +90,7 @@ struct IDInference {
 
     var isNumber: Bool { values.allSatisfy(\.isWholeNumber) }
 
-    /// The first value that repeats, in words; `nil` if none does.
-    var repetition: String? {
-      var seen: Set<String> = []
-      let twice = values.map(\.idText).first { !$0.isEmpty && !seen.insert($0).inserted }
-      return twice.map { "\(path) is \($0.oneLine(atMost: 40)) in more than one row" }
-    }
+    var repetition: String? { IDInference.repetition(of: values, at: path) }
 
     var isConstant: Bool { values.count > 1 && Set(values.map(\.idText)).count == 1 }
   }

@@ -16,7 +16,7 @@ extension Exchange {
   func rowsCandidates() -> [RowsCandidate] {
     var finder = RowsFinder(exchange: self)
     finder.search(document, at: .root)
-    // Lists within records are none of records.
+    // A list inside a record is no list of records.
     if let keyed = finder.keyedEntries { return [keyed] }
     // Rows that are the entries of an object are a last resort: most objects are records themselves.
     if finder.candidates.isEmpty { finder.searchEntries(document, at: .root) }

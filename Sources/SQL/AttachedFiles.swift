@@ -83,7 +83,7 @@ struct NamedFile: Sendable {
     switch URL(filePath: path).pathExtension.lowercased() {
     case "csv": separator = ","
     case "tsv", "tab": separator = "\t"
-    case "sqlite", "sqlite3", "db": separator = nil
+    case let ending where SQLiteFile.endings.contains(ending): separator = nil
     default:
       throw CommandError(
         .usage, "cannot attach \"\(path)\": must be a .csv, .tsv, .sqlite or .db file")

@@ -285,6 +285,8 @@ extension Manifest {
   ///   - title: The path of the title in a record, empty for none; `nil` to leave it.
   ///   - names: The names of fields by their paths, of several with one path that of the first; one with an empty name is left out. `nil` to leave them.
   ///   - id: The path of the ID in a record; `nil` to leave it.
+  ///   - link: The path of the web page in a record, empty for none; `nil` to leave it.
+  ///   - image: The path of the picture in a record, empty for none; `nil` to leave it.
   /// - Throws: ``SourceError`` with code `invalidSettings`.
   package func edited(
     title: String?, names: [String: String]?, id: String? = nil, link: String? = nil,
@@ -309,9 +311,9 @@ extension Manifest {
         throw SourceError(.invalidSettings, "all fields are left out", remedy: "name one of them")
       }
     }
-    if let title { edited.title = JSONPath(title) }
-    if let link { edited.link = JSONPath(link) }
-    if let image { edited.image = JSONPath(image) }
+    if let title { edited.title = try Self.path(title) }
+    if let link { edited.link = try Self.path(link) }
+    if let image { edited.image = try Self.path(image) }
     if let id, let path = JSONPath(id), edited.id != [path] {
       // The old one is no field while it identifies records.
       if let old = edited.id.first, edited.id.count == 1,
@@ -324,6 +326,15 @@ extension Manifest {
     }
     // Only what a file may say is saved.
     return try Manifest(reading: Data(edited.json.text.utf8))
+  }
+
+  /// The path that a person chose; `nil` for none.
+  private static func path(_ text: String) throws(SourceError) -> JSONPath? {
+    guard !text.isEmpty else { return nil }
+    guard let path = JSONPath(text) else {
+      throw SourceError(.invalidSettings, "invalid path \"\(text.oneLine(atMost: 80))\"")
+    }
+    return path
   }
 
   /// The paths that none of some records has, each once, with a name that may have been meant; safe to show.

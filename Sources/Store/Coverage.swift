@@ -20,11 +20,11 @@ public struct Coverage: Hashable, Sendable {
   /// others.
   public var depth: Int?
 
-  /// True if the service reports no total, and a list is cached from its first page to its last.
-  package var isListed = false
-
   /// The number of rows of a list that is cached from its first page to its last; `nil` if none is.
   package var listed: Int?
+
+  /// True if the service reports no total, and such a list has no repeated rows.
+  package var isListed: Bool { total == nil && listed.map { $0 <= cached } ?? false }
 
   /// True if such a list lacks records that are cached: the service may have replaced some since the last sync.
   package var hasUnlisted: Bool { listed.map { $0 < cached } ?? false }
@@ -57,7 +57,7 @@ public struct Coverage: Hashable, Sendable {
     hasRepeatedIDs || gapReason?.hasSuffix(Self.unreadable) ?? false
   }
 
-  /// True if the last sync was sent fewer records than the service reports, as another one would be.
+  /// True if the last sync was sent fewer records than the service reports; another one usually is, too.
   package var sendsFewer: Bool { shortfall?.contains(Warning.butSent) ?? false }
 
   /// The name of the checkpoint that a complete sync leaves.
@@ -99,8 +99,7 @@ extension SourceStore {
     let isListed = listed.map { $0 <= cached } ?? false
     return Coverage(
       cached: cached, total: nil, isComplete: isWhole && (isSynced && shortfall == nil || isListed),
-      depth: depth, isListed: isListed, listed: listed, shortfall: shortfall,
-      listShortfall: listShortfall)
+      depth: depth, listed: listed, shortfall: shortfall, listShortfall: listShortfall)
   }
 }
 

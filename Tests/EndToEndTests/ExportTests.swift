@@ -144,7 +144,7 @@ import Testing
     let outcome = try await run("export heroes -o new/deep/x.csv")
     #expect(outcome.status == 74, "\(outcome)")
     #expect(
-      outcome.errors.hasSuffix("hint: create the directory: mkdir -p 'new/deep'\n"), "\(outcome)")
+      outcome.errors.hasSuffix("hint: create the directory: mkdir -p new/deep\n"), "\(outcome)")
   }
 
   @Test func `a device is refused for what it is`() async throws {

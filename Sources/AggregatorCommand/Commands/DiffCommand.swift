@@ -15,8 +15,8 @@ extension Plugin {
         "Compares cached records with an earlier state of them, and contacts no service: + was added, "
           + "~ has changed, − was removed upstream. Changes found by list, next and show count too, but "
           + "not details that merely became known, nor values that changed back. Deleted records are left out.",
-        "--since sync compares with the end of the sync before the last one, also if that may have missed records; a "
-          + "first sync with the cached records before it. Dates and times are in UTC.",
+        "--since sync compares with the end of the sync before the last one, even if it may have missed records; after "
+          + "a first sync, with the records cached before it. Dates and times are in UTC.",
         "--schema lists how the members of the rows have changed, with those of objects inside (owner.login), as each "
           + "complete sync has found them: all that is known, or since a date. It is known of added sources.",
       ],

@@ -47,8 +47,7 @@ extension Command {
     let selection = SelectionText(invocation)
     if let selection {
       try invocation.refuseRefreshOfSelection()
-      let names = try selection.fieldNames()
-      try selection.requireFields(in: plugins.map { $0.fieldNames(orTyped: names) })
+      try selection.requireFields(of: plugins)
     }
     suggestSource(for: invocation.arguments, context)
     let options = SourceOptions(invocation)

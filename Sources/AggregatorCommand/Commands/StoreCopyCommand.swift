@@ -139,13 +139,6 @@ extension StoreLocation {
   fileprivate var typed: String { description.typedPath }
 }
 
-extension String {
-  /// This path or URL as a word of a command line.
-  fileprivate var typedPath: String {
-    allSatisfy { $0.isLetter || $0.isNumber || "-_.@+/:%,".contains($0) } ? self : shellQuoted
-  }
-}
-
 extension StoreCopy.Table: Entry {
   package var id: String { name }
 

@@ -432,7 +432,7 @@ package final class EffectRunner: Sendable {
       }
       return Notice(.warning, words)
     } catch {
-      return Notice(.warning, words(of: error))
+      return Notice(.error, words(of: error))
     }
   }
 

@@ -224,7 +224,7 @@ package struct ListingOutcome: Sendable {
 
   /// Notes the number of stored records, which are all, as the total that the service does not report.
   ///
-  /// What a live page does not list, it may have replaced since the last sync, unless its whole list has been read.
+  /// The service may have replaced stored records since the last sync, so a live page needs a list that was read whole.
   mutating func noteTotal(ofStored records: Int, _ coverage: Coverage) {
     let shown = (earlier ?? 0) + count
     let isCached = provenances.allSatisfy { $0.origin == .cached }

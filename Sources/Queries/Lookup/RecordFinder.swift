@@ -202,7 +202,7 @@ package struct RecordFinder<P: Plugin> {
     let lower = text.lowercased()
     let spellings: Set = [lower, text.uppercased(), lower.capitalizedFirst, text.capitalizedFirst]
     var records: [P.Item] = []
-    for id in spellings.subtracting([text]).compactMap({ $0 as? P.Item.ID }) {
+    for id in spellings.subtracting([text]).sorted().compactMap({ $0 as? P.Item.ID }) {
       guard let known = local.store.map({ plugin.recordStore(in: $0).records }),
         let item = try? await known.item(id).item
       else { continue }

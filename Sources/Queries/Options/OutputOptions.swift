@@ -227,14 +227,15 @@ where Item.ID: CustomStringConvertible {
 }
 
 extension CommandContext {
-  /// Names the fields that a table of records leaves out, as far as a line has room, and below 80 cells two of them.
+  /// Names the fields that a table of records leaves out, as far as one line has room, or two of fewer than 80 cells.
   package func note(hidden fields: [String]) {
     var names: [String] = []
     for field in fields where !names.contains(field) { names.append(field) }
     guard !names.isEmpty else { return }
     let start = "\(names.count.of("more field")): "
     let end = " (\(Option.fields.spelling) '*' shows all)"
-    let room = max(40, terminal.width - start.displayWidth - end.displayWidth - 1)
+    let room =
+      terminal.width < 80 ? 40 : terminal.width - start.displayWidth - end.displayWidth - 1
     let some = names.joined(separator: ", ").fittedToWords(room).replacing(",…", with: ", …")
     diagnostics.note(start + some + end)
   }

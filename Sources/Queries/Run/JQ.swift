@@ -1,7 +1,8 @@
 import AggregatorKit
 package import AggregatorTerminal
 
-/// The `jq` program, which filters the JSON output of a command once it is complete: a failed command writes nothing.
+/// The `jq` program, which filters the JSON output of a command once it is complete: a failed command writes nothing, but `api`
+/// the pages before its failure.
 package struct JQ {
   private static let program = "jq"
 

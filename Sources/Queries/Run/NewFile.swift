@@ -55,10 +55,10 @@ package final class NewFile {
 
   private static func failure(_ path: String, _ code: Int32) -> CommandError {
     let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
-    let typed = directory.isPlainWord ? directory : directory.shellQuoted
     return CommandError(
       .io, "cannot write to \(path): \(String(cString: strerror(code)))",
-      hint: code == ENOENT && !directory.isEmpty ? "create the directory: mkdir -p \(typed)" : nil)
+      hint: code == ENOENT && !directory.isEmpty
+        ? "create the directory: mkdir -p \(directory.typedPath)" : nil)
   }
 }
 

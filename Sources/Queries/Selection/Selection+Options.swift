@@ -45,6 +45,19 @@ extension Plugin {
   }
 }
 
+extension SelectionText {
+  /// Fails with code `usage` if none of several sources has all fields that it reads.
+  package func requireFields(of plugins: [any Plugin]) throws(CommandError) {
+    let names = try fieldNames()
+    try requireFields(in: plugins.map { $0.fieldNames(orTyped: names) })
+  }
+}
+
+extension Invocation {
+  /// The order of records; that of groups is of their own fields.
+  package var orderOfRecords: String? { has(.groupBy) || has(.distinct) ? nil : text(.order) }
+}
+
 extension Selection {
   /// `nil` without an option that selects, sorts or counts records.
   package init?(
@@ -53,10 +66,7 @@ extension Selection {
     guard Option.selecting.contains(where: invocation.has) else { return nil }
     try self.init(
       SelectionText(
-        conditions: invocation.texts(.condition),
-        // That of groups is of their own fields.
-        order: invocation.has(.groupBy) || invocation.has(.distinct)
-          ? nil : invocation.text(.order)),
+        conditions: invocation.texts(.condition), order: invocation.orderOfRecords),
       fields, at: now, inAnyCase: true)
   }
 

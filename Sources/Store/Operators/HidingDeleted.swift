@@ -11,7 +11,8 @@ extension DataSource {
     HidingDeleted(base: self, recordStore: recordStore)
   }
 
-  /// Leaves deleted records out of every page, also out of the total of a search whose matches the text of a record decides.
+  /// Leaves deleted records out of every page and total; of a search, if `searchingLocally`: then the text of a record decides
+  /// whether it matches.
   package func hidingDeleted(
     in recordStore: RecordStore<Item>, searchingLocally: Bool
   ) -> some DataSource<Item> {
@@ -74,7 +75,8 @@ struct HidingDeleted<Base: DataSource>: Decorator {
     }
     let isWhole = request.cursor == nil && page.next == nil
     if isWhole || hidden == status.deleted { return total - hidden }
-    guard searchesLocally, let query = request.query, page.provenance.origin != .bundled,
+    guard searchesLocally, status.deleted <= Self.maxDeletions, let query = request.query,
+      page.provenance.origin != .bundled,
       let deleted = try await deletedMatches(of: query)
     else { return nil }
     return max(total - deleted, page.records.count)
@@ -95,7 +97,7 @@ struct HidingDeleted<Base: DataSource>: Decorator {
       let isListed = stored.removedUpstreamAt == nil
       if isListed, recordStore.matches(record, query.words) { count += 1 }
     }
-    return deletions.count < Self.maxDeletions ? count : nil
+    return count
   }
 
   private func deleted(among ids: [Base.Item.ID]) async throws(SourceError) -> Set<RecordKey> {

@@ -69,8 +69,8 @@ package struct RecordTemplate: Hashable, Sendable {
       guard let kind = kinds[field.name], let lack = field.lack(of: kind) else { continue }
       throw CommandError(
         .usage,
-        "invalid value for --template: \"\(field.name)\" has values of the kind \(kind.rawValue), "
-          + "which have no \(lack)",
+        "invalid value for --template: values of \"\(field.name)\" are no \(lack), "
+          + "but of kind \(kind.rawValue)",
         hint: "{name:<20}, {name:.10} and {name|upper} fit any value")
     }
   }
@@ -145,13 +145,13 @@ private struct Placeholder: Hashable {
     else { return nil }
   }
 
-  /// What the form needs, and no value of a kind has; `nil` if it fits.
+  /// The values that the form is for, if those of a kind are others; `nil` if it fits.
   func lack(of kind: FieldKind) -> String? {
     switch kind {
-    case .integer, .number: dateForm == nil ? nil : "a date"
-    case .text: isOfNumbers || hasThousands ? "decimals or thousands" : nil
+    case .integer, .number: dateForm == nil ? nil : "dates"
+    case .text: isOfNumbers || hasThousands ? "numbers" : nil
     case .bool, .list:
-      dateForm != nil ? "a date" : isOfNumbers || hasThousands ? "decimals or thousands" : nil
+      dateForm != nil ? "dates" : isOfNumbers || hasThousands ? "numbers" : nil
     case .any: nil
     }
   }

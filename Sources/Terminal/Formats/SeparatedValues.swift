@@ -109,8 +109,3 @@ struct CSVWriter<Item>: RecordWriter {
     return (cells == [""] ? "\"\"" : cells.joined(separator: ",")) + "\r\n"
   }
 }
-
-extension FieldKind {
-  /// `true` for columns that are aligned right and never cut: a truncated number is another number.
-  package var isNumeric: Bool { self == .integer || self == .number }
-}

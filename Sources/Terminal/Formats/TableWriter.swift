@@ -10,7 +10,7 @@ import AggregatorKit
 /// for a person as others of their column, and elsewhere their points in one cell, are never cut. Where anything would be cut or left out, times have no seconds. Below
 /// 100 cells, or among chosen fields, they are a day and an ellipsis rather than that a column is left out, or a text cut to a word.
 /// The column of IDs is
-/// never left out, and names of records have room before other columns; see ``keepingName(in:_:_:)``.
+/// never left out, and names of records have room before other columns; see ``keepingName(_:in:)``.
 ///
 /// Fields that were chosen are never left out: without room for them, each record is a card, and what no person reads on a
 /// terminal is not cut. Else, if the layout is narrower than 40 cells or has room for one or two of more columns, each record is written
@@ -277,9 +277,9 @@ where Item.ID: CustomStringConvertible {
       requirements.removeLast()
       columns = Columns(requirements, in: width)
     }
-    columns = keepingName(in: columns, requirements, width)
+    columns = keepingName(requirements, in: width)
     if listing.keepsTable, columns.shown.count < fields.count {
-      columns = keepingName(in: nil, requirements, width - Columns.gap - Self.mark.count)
+      columns = keepingName(requirements, in: width - Columns.gap - Self.mark.count)
     }
     let isCut = columns.shown.count < fields.count
     let isNarrowed =
@@ -322,10 +322,8 @@ where Item.ID: CustomStringConvertible {
   /// The columns with room for the names of records, by which these are told apart: others are cut before them.
   ///
   /// Others are left out for names in a table that is kept, which says so, and elsewhere the last one if four stay.
-  private func keepingName(
-    in usual: Columns?, _ requirements: [Columns.Requirement], _ width: Int
-  ) -> Columns {
-    let columns = usual ?? Columns(requirements, in: width)
+  private func keepingName(_ requirements: [Columns.Requirement], in width: Int) -> Columns {
+    let columns = Columns(requirements, in: width)
     // The first text stands for a name where none is declared, but is worth no other column.
     guard listing.source != nil, listing.keyCount == 0, let name, name != id,
       fields[name].isName || fields[name].name == "name", requirements.indices.contains(name)

@@ -108,6 +108,11 @@ extension String {
     return isPlainWord ? self : shellQuoted
   }
 
+  /// This path or URL as a word of a command line.
+  package var typedPath: String {
+    allSatisfy { $0.isLetter || $0.isNumber || "-_.@+/:%,".contains($0) } ? self : shellQuoted
+  }
+
   package var isPlainWord: Bool {
     Self.shownSizes ~= utf8.count && first != "-"
       && allSatisfy { $0.isLetter || $0.isNumber || "-_.@+".contains($0) }

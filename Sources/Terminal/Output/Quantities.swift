@@ -63,7 +63,7 @@ extension Int {
 }
 
 extension Date {
-  /// The time since this date, rounded down: `just now`, `15 s ago`, `3 days ago`; `2 min ago` from 90 seconds on.
+  /// The time since this date: `just now`, `15 s ago`, `3 days ago`; rounded down, but 90 to 119 seconds are `2 min ago`.
   package func age(at now: Date) -> String {
     let seconds = now.timeIntervalSince(self)
     // Also if the clock was set back.

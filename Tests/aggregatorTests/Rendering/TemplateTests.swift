@@ -75,11 +75,11 @@ import Testing
     ("{nmae:<20}", "unknown field \"nmae\""),
     (
       "{name:.2f}",
-      #"invalid value for --template: "name" has values of the kind text, which have no decimals"#
+      #"invalid value for --template: values of "name" are no numbers, but of kind text"#
     ),
     (
       "{Name:,}",
-      #"invalid value for --template: "Name" has values of the kind text, which have no decimals"#
+      #"invalid value for --template: values of "Name" are no numbers, but of kind text"#
     ),
     ("name", "invalid value for --template: it names no field"),
     ("{{.name}}", "invalid value for --template: a field is in single braces"),

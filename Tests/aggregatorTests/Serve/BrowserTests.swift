@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// What a scenario says that fails; `nil` if it passes.
+  /// Runs a scenario; the messages of a failure, or `nil` if it passes.
   private func failure(of scenario: String) async throws -> String? {
     let services = try BrowsedServices()
     let home = try TestHome(services.settings)
