@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `an unknown ID exits 1, an unreachable one 69, an invalid one 64, some 3`() async throws {
+  @Test func `an unknown ID exits 1, one not looked up 69, an invalid one 64`() async throws {
     let service = try FakeCountries()
     let unknown = try await TestHome(service.settings).run("countries delete XX --yes")
     #expect(unknown.status == 1)
