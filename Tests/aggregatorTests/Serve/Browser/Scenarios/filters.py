@@ -442,6 +442,13 @@ def values(page, site):
     expect(page.locator(".tools .chip")).to_have_count(0)
     expect(value).to_have_attribute("aria-current", "false")
     expect(title).to_have_text(name)
+    # A filter that was typed without quotes is the same one.
+    typed = value.get_attribute("data-where").replace('"', "").replace("=", "%3D")
+    page.goto(f"{page.url}{'&' if '?' in page.url else '?'}where={typed}")
+    expect(value).to_have_attribute("aria-current", "true")
+    value.click()
+    expect(page.locator(".tools .chip")).to_have_count(0)
+    expect(value).to_have_attribute("aria-current", "false")
     # Below its fields is all that is known of it.
     whole = page.locator("#detail .whole")
     expect(whole.locator("code")).to_be_hidden()
