@@ -208,7 +208,7 @@ package struct API: Sendable {
     let kind = try request.parameter("kind", hint: "the kinds are \(kinds)") { name in
       FieldSummary.Kind(rawValue: name)
     }
-    let summary = FieldSummary(kind ?? .groups, of: field)
+    let summary = FieldSummary(kind ?? .groups, of: [field])
     return response(try await source.summary(summary, query), of: source, query)
   }
 

@@ -1,5 +1,6 @@
 import AggregatorKit
 import AggregatorQueries
+import AggregatorSelection
 import AggregatorTerminal
 
 extension OpenAPI {

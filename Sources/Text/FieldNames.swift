@@ -47,3 +47,17 @@ extension String {
     "build", "epoch", "nr", "no", "number", "port", "timestamp", "unix", "version",
   ]
 }
+
+extension [String] {
+  /// These names of columns, where the second `name` is `name_2`.
+  package var madeUnique: [String] {
+    var used = Set(self)
+    var seen: Set<String> = []
+    return map { name in
+      if seen.insert(name).inserted { return name }
+      var number = 2
+      while !used.insert("\(name)_\(number)").inserted { number += 1 }
+      return "\(name)_\(number)"
+    }
+  }
+}

@@ -2,6 +2,7 @@ import AggregatorFilters
 package import AggregatorKit
 import AggregatorQueries
 import AggregatorSavedQueries
+import AggregatorSelection
 import AggregatorTerminal
 import DeclaredSource
 

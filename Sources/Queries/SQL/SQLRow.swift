@@ -20,20 +20,6 @@ package struct SQLRow: SourceRecord {
   }
 }
 
-extension [String] {
-  /// These names of columns, where the second `name` is `name_2`.
-  var madeUnique: [String] {
-    var used = Set(self)
-    var seen: Set<String> = []
-    return map { name in
-      if seen.insert(name).inserted { return name }
-      var number = 2
-      while !used.insert("\(name)_\(number)").inserted { number += 1 }
-      return "\(name)_\(number)"
-    }
-  }
-}
-
 extension Listing where Item == SQLRow {
   /// The result of a query, whose first rows are `rows`.
   package init(

@@ -1,6 +1,5 @@
 import AggregatorFilters
 package import AggregatorKit
-import AggregatorSelection
 package import AggregatorTerminal
 
 /// A summary of the values of fields, in the place of records.
@@ -23,52 +22,15 @@ package struct FieldSummary: Hashable, Sendable {
   private var order: [String] = []
 
   /// The most fields of groups.
-  private static let maxFields = 3
+  package static let maxFields = 3
 
-  private init(_ kind: Kind, of fields: [String], measuring measured: String? = nil) {
+  package init(
+    _ kind: Kind, of fields: [String], measuring measured: String? = nil, order: [String] = []
+  ) {
     self.kind = kind
     self.fields = fields
     self.measured = measured
-  }
-
-  package init(_ kind: Kind, of field: String) { self.init(kind, of: [field]) }
-
-  /// `nil` without an option of a summary.
-  package init?(_ invocation: Invocation) throws(CommandError) {
-    func invalid(
-      _ value: String, for option: Option, _ requirement: String, hint: Hint? = nil
-    ) -> CommandError {
-      CommandError(
-        .usage, "invalid value \"\(value)\" for \(option.spelling): must be \(requirement)",
-        hint: hint)
-    }
-    for option in [Option.stats, .distinct] {
-      guard let field = invocation.text(option), field.contains(",") else { continue }
-      throw invalid(
-        field, for: option, "one field",
-        hint: option == .distinct
-          ? .words("--group-by \(field) has the combinations of several fields") : nil)
-    }
-    if invocation.has(.groupBy) {
-      let fields = invocation.words(.groupBy)
-      guard 1...Self.maxFields ~= fields.count else {
-        let typed = invocation.texts(.groupBy).joined(separator: ",")
-        throw invalid(typed, for: .groupBy, "one to three fields")
-      }
-      self.init(.groups, of: fields, measuring: invocation.text(.stats))
-      order = invocation.list(.order) ?? []
-    } else if let field = invocation.text(.stats) {
-      // One row has no first ones, and no order.
-      for option in [Option.limit, .order] where invocation.has(option) {
-        throw .exclusive(Option.stats.spelling, option.spelling)
-      }
-      self.init(.stats, of: field)
-    } else if let field = invocation.text(.distinct) {
-      self.init(.distinct, of: field)
-      order = invocation.list(.order) ?? []
-    } else {
-      return nil
-    }
+    self.order = order
   }
 
   /// The same summary of the fields that its names mean, which people type in any case.
@@ -84,46 +46,18 @@ package struct FieldSummary: Hashable, Sendable {
     return summary
   }
 
-  /// Reads all records of a run, and returns the rows of the summary and their fields.
-  package func rows<P: Plugin>(
-    of run: inout ListingRun<P>, in all: [Field<P.Item>]
-  ) async throws -> SummaryRows {
+  /// What makes the rows of the summary from records.
+  package func reader<Item>(of all: [Field<Item>]) throws -> FieldSummaryReader<Item> {
     let parts = try parts(of: all)
-    let named = parts.map(\.field)
-    let measured = try measured.map { try Self.field($0, in: all) }
-    run.chosen = parts.map(\.read) + [measured].compactMap(\.self).map(\.name)
-    if let field = named.first, named.count == 1, measured == nil {
-      var (values, isList) = (FieldValues(), false)
-      while let records = try await run.next() {
-        for record in records {
-          let value = field[record]
-          isList = isList || value.hasSeveral
-          values.add(value)
-        }
-      }
-      var rows = try sorted(rows(of: values, in: field), of: parts.map(\.unit))
-      if isList, kind == .groups { rows.lists = [field.name] }
-      return rows
-    }
-    var (groups, lists) = (FieldGroups(), Set<Int>())
-    while let records = try await run.next() {
-      for record in records {
-        let values = named.map { $0[record] }
-        for index in values.indices where values[index].hasSeveral { lists.insert(index) }
-        guard groups.add(values, measuring: measured?[record]) else { throw Self.tooManyGroups }
-      }
-    }
-    var rows = try sorted(
-      rows(of: groups.sorted, by: named, measuring: measured != nil), of: parts.map(\.unit))
-    rows.lists = lists.sorted().map { named[$0].name }
-    return rows
+    return FieldSummaryReader(
+      summary: self, parts: parts, measured: try measured.map { try Self.field($0, in: all) })
   }
 
   /// The fields, each once, with the names of those that are read and the units of their dates.
   private func parts<Item>(
     of all: [Field<Item>]
-  ) throws(CommandError) -> [(field: Field<Item>, read: String, unit: DateUnit?)] {
-    var parts: [(field: Field<Item>, read: String, unit: DateUnit?)] = []
+  ) throws(CommandError) -> [FieldSummaryReader<Item>.Part] {
+    var parts: [FieldSummaryReader<Item>.Part] = []
     for name in fields where !parts.contains(where: { $0.field.name == name }) {
       let isField = all.contains { $0.name == name }
       guard !isField, let unit = DateUnit(endOf: name) else {
@@ -160,7 +94,7 @@ package struct FieldSummary: Hashable, Sendable {
   }
 
   /// The rows in the order of `--sort`, or of their dates; fails if a field with a unit of dates has other values only.
-  private func sorted(
+  fileprivate func sorted(
     _ rows: SummaryRows, of units: [DateUnit?]
   ) throws(CommandError) -> SummaryRows {
     for (index, unit) in units.enumerated() where kind != .stats {
@@ -185,13 +119,13 @@ package struct FieldSummary: Hashable, Sendable {
     return sorted
   }
 
-  private static var tooManyGroups: CommandError {
+  fileprivate static var tooManyGroups: CommandError {
     CommandError(
       .usage, "too many groups: more than \(FieldGroups.maxSize) combinations of values",
       hint: .words("name fewer fields, or select records with --where"))
   }
 
-  private func rows(of values: FieldValues, in field: Field<some Any>) -> SummaryRows {
+  fileprivate func rows(of values: FieldValues, in field: Field<some Any>) -> SummaryRows {
     let value = (name: field.name, label: field.label, kind: field.kind)
     switch kind {
     case .stats:
@@ -216,7 +150,7 @@ package struct FieldSummary: Hashable, Sendable {
   }
 
   /// A row for each group: its values, and the number of its records or its statistics, null for those that it does not have.
-  private func rows(
+  fileprivate func rows(
     of groups: [FieldGroups.Group], by fields: [Field<some Any>], measuring: Bool
   ) -> SummaryRows {
     var columns: [SummaryRows.Column] = fields.map { ($0.name, $0.label, $0.kind) }
@@ -241,8 +175,66 @@ package struct FieldSummary: Hashable, Sendable {
   }
 }
 
+/// Collects the values of records for a summary.
+package struct FieldSummaryReader<Item> {
+  fileprivate typealias Part = (field: Field<Item>, read: String, unit: DateUnit?)
+
+  private let summary: FieldSummary
+  private let parts: [Part]
+  private let measured: Field<Item>?
+  /// Of a summary of one field.
+  private var values: FieldValues?
+  private var groups = FieldGroups()
+  /// The parts of which a record has several values.
+  private var lists: Set<Int> = []
+
+  fileprivate init(summary: FieldSummary, parts: [Part], measured: Field<Item>?) {
+    self.summary = summary
+    self.parts = parts
+    self.measured = measured
+    values = parts.count == 1 && measured == nil ? FieldValues() : nil
+  }
+
+  /// The names of the fields that are read.
+  package var names: [String] { parts.map(\.read) + [measured].compactMap(\.self).map(\.name) }
+
+  /// Fails with code `usage` if there are too many groups.
+  package mutating func add(_ records: [Item]) throws(CommandError) {
+    for record in records {
+      if values != nil {
+        let value = parts[0].field[record]
+        if value.hasSeveral { lists.insert(0) }
+        values?.add(value)
+        continue
+      }
+      let found = parts.map { $0.field[record] }
+      for index in found.indices where found[index].hasSeveral { lists.insert(index) }
+      guard groups.add(found, measuring: measured?[record]) else {
+        throw FieldSummary.tooManyGroups
+      }
+    }
+  }
+
+  package var rows: SummaryRows {
+    get throws(CommandError) {
+      let fields = parts.map(\.field)
+      let unsorted =
+        if let values {
+          summary.rows(of: values, in: fields[0])
+        } else {
+          summary.rows(of: groups.sorted, by: fields, measuring: measured != nil)
+        }
+      var rows = try summary.sorted(unsorted, of: parts.map(\.unit))
+      if values == nil || summary.kind == .groups {
+        rows.lists = lists.sorted().map { fields[$0].name }
+      }
+      return rows
+    }
+  }
+}
+
 /// A row of a summary.
-package struct SummaryRow: Entry {
+package struct SummaryRow: Identifiable, Sendable {
   package let id: Int
   let values: [JSON]
 
@@ -297,7 +289,7 @@ package struct SummaryRows: Sendable {
   /// Says that there are more rows, and that a record may be in several groups.
   package func report(to diagnostics: Diagnostics, of total: Int) {
     if rows.count < total {
-      diagnostics.note("\(rows.count) of \(total) \(noun) · all: without \(Option.limit.spelling)")
+      diagnostics.note("\(rows.count) of \(total) \(noun) · all: without --limit")
     }
     guard !lists.isEmpty else { return }
     diagnostics.note(
