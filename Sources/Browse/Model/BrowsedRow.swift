@@ -26,7 +26,7 @@ package struct BrowsedRow: Equatable, Identifiable, Sendable {
   package var hasImage = false
   package var object = JSON.null
 
-  /// Longer values are cut in cells; the card shows them.
+  /// Wider values are cut in cells; the card shows them.
   private static let maxCell = 400
 
   /// This record with the values of these fields in its cells.
@@ -37,7 +37,7 @@ package struct BrowsedRow: Equatable, Identifiable, Sendable {
   }
 
   /// A value as cells have it: with signs in the place of control characters, which would else be dropped.
-  static func cell(_ value: String) -> String { value.safeLine.oneLine(atMost: maxCell) }
+  static func cell(_ value: String) -> String { value.safeLine.trimmed.fitted(to: maxCell) }
 
   /// A value as tables have it: a number with so many decimals, if it has any.
   static func shown(_ value: JSON, decimals: Int = 0) -> String {

@@ -335,9 +335,12 @@ package struct ListState: Sendable {
       }
       hasUUIDs = rows.allSatisfy { UUID(uuidString: $0.id) != nil }
     }
-    if nameColumn == nil, !rows.isEmpty {
+    if nameColumn == nil {
+      // Records without a name are named by something else.
       nameColumn = columns.indices.first { index in
-        index != idColumn && rows.allSatisfy { $0.cells[index] == $0.name }
+        let named = rows.filter { !$0.cells[index].isEmpty }
+        return index != idColumn && !named.isEmpty && named.count * 2 >= rows.count
+          && named.allSatisfy { $0.cells[index] == BrowsedRow.cell($0.name) }
       }
     }
     if hasUUIDs { shortIDs.add(rows.map(\.id)) }

@@ -67,7 +67,7 @@ struct ShownColumns: Equatable, Sendable {
         return sum + Columns.gap
           + (requirements[other].isRigid ? natural : min(natural, Columns.minWidth))
       }
-      let most = max(Columns.minWidth, min(room * 2 / 5, room - others))
+      let most = max(Columns.minWidth, min(max(Columns.minName, room * 2 / 5), room - others))
       let least = min(requirements[place].natural, most)
       let width = zip(fitting.shown, fitting.widths).first { $0.0 == place }?.1 ?? 0
       if width < least - 1 {

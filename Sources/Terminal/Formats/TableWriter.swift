@@ -64,9 +64,6 @@ where Item.ID: CustomStringConvertible {
   /// In fewer cells, nobody reads a text of several words.
   private static var minProse: Int { 12 }
 
-  /// Other columns are cut before names are to fewer cells.
-  private static var minName: Int { 24 }
-
   /// No text is added to be cut to fewer cells.
   private static var minAddedText: Int { 24 }
 
@@ -330,7 +327,7 @@ where Item.ID: CustomStringConvertible {
     else { return columns }
     let current = columns.shown.firstIndex(of: name).map { columns.widths[$0] } ?? 0
     let room = width - (id.map { requirements[$0].natural + Columns.gap } ?? 0)
-    let most = min(requirements[name].natural, Self.minName, room)
+    let most = min(requirements[name].natural, Columns.minName, room)
     let leavesOut = listing.chosen == nil && !listing.prefersCards && ownBlock == nil
     let leastCount = listing.keepsTable ? 0 : leavesOut ? max(4, columns.shown.count - 1) : .max
     var requirements = requirements
@@ -595,6 +592,9 @@ package struct Columns: Hashable {
 
   /// Columns that would be narrower are left out.
   package static let minWidth = 8
+
+  /// Other columns are cut before names are to fewer cells.
+  package static let minName = 24
 
   /// Longer words are cut rather than that their columns are left out.
   fileprivate static let maxWord = 12

@@ -268,6 +268,34 @@ import Testing
     if width == 80 { #expect(browsing.screen().lines[1].contains("›"), "\(browsing.text)") }
   }
 
+  @Test func `names are whole also if some records have none, or one that is far too long`() {
+    var browsing = BrowsingState()
+    browsing.open("heroes", width: 120, height: 24)
+    let columns = ["id", "title", "owner", "created_at", "state"].map { BrowsedColumn($0, $0) }
+    let long = String(repeating: "long ", count: 200)
+    let titles = ["Item number 000001 of 2", "", long, "Item number 000002 of 2"]
+    let rows = (0..<40).map { number in
+      let (id, title) = ("order-\(1000 + number)", titles[number % 20 < 4 ? number % 20 : 3])
+      return BrowsedRow(
+        id: id, name: title.isEmpty ? id : title,
+        cells: [
+          id, BrowsedRow.cell(title), "person\(number)@example.com", "2025-02-02T10:00:00Z", "open",
+        ], card: [])
+    }
+    let window = BrowsedWindow(columns: columns, rows: rows, total: 40)
+    browsing.handle(.window(browsing.state.source.list.request, start: 0, .success(window)))
+    #expect(
+      browsing.screen().lines[2].contains("order-1000  Item number 000001 of 2  "),
+      "\(browsing.text)")
+  }
+
+  @Test func `an emoji of several stays one in lists`() {
+    let family = "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}"
+    #expect(BrowsedRow.cell("a \(family) b") == "a \(family) b")
+    #expect(BrowsedRow.cell(" \u{200B}a\u{200D}b\n") == "ab")
+    #expect(BrowsedRow.cell(String(repeating: family, count: 500)).displayWidth <= 400)
+  }
+
   @Test(arguments: [100, 110, 111, 115, 120, 130, 200], [14, 24])
   func `the record is beside a list only if that keeps the width of 80 columns`(
     width: Int, height: Int
