@@ -139,7 +139,7 @@ package struct RecordBrowser {
       sources.map { source in
         var shown = BrowseState.Source(
           source.name, fields: source.fields, syncPages: source.isEndless ? 10 : nil,
-          scannedPageSize: source.scannedPageSize
+          scannedPages: source.scannedPages
         ) { request in
           do { try source.check(request) } catch { return EffectRunner.words(of: error) }
           return nil

@@ -12,8 +12,8 @@ package protocol BrowsedSource: Sendable {
   var name: String { get }
   var fields: [BrowsedColumn] { get }
   var isEndless: Bool { get }
-  /// The size of the pages that a search reads, if the service has no search and they have one.
-  var scannedPageSize: Int? { get }
+  /// The most pages that a search reads, if the service has no search and they have a size.
+  var scannedPages: Int? { get }
 
   /// Fails with code `usage` if the condition or the order is invalid.
   func check(_ request: ListRequest) throws(CommandError)
@@ -50,6 +50,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   /// The deleted records, if a picker shows these; `nil` for the others.
   private let deleted: (any DataSource<P.Item>)?
   private let lock: SyncLock
+  private let program: String
   private let walk = Walk()
   private let fuzzy = FuzzyRecords()
   private let numeric = NumericColumns()
@@ -94,6 +95,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     self.plugin = plugin
     self.environment = environment
     self.chafa = chafa
+    program = context.catalog.program
     options = SourceOptions(context.invocation)
     index = environment.store.map { store in
       RecordIndex(
@@ -113,11 +115,11 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   package var name: String { plugin.name }
   package var isEndless: Bool { plugin.policy.isEndless }
 
-  package var scannedPageSize: Int? {
-    guard plugin.policy.localSearchBound != nil,
+  package var scannedPages: Int? {
+    guard let bound = plugin.policy.localSearchBound,
       case .fixed(let size)? = plugin.policy.upstreamPageSize
     else { return nil }
-    return size
+    return max(bound / size, 1)
   }
 
   package var fields: [BrowsedColumn] { plugin.fields.map { BrowsedColumn($0.name, $0.label) } }
@@ -399,10 +401,16 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     let coverage = try await store.coverage(of: name)
     var status = SourceStatus(
       count: counts.records, total: coverage.total.map { max($0 - counts.hidden, counts.records) })
+    status.fetchedAt = try await plugin.oldestFetch(in: store)
+    if scannedPages != nil {
+      // A service may send fewer than it is asked for.
+      status.pageRows = try await store.fetchedPages(of: name).compactMap(\.page.rows).max()
+    }
     if counts.records > 0 {
-      status.gap = try await plugin.gap(in: store)?.warning.warning.message
+      let gap = try await plugin.gap(in: store)
+      status.gap = gap?.warning.warning.message
+      status.syncCommand = gap?.command.map { "\(program) \($0)" }
       status.isComplete = coverage.isComplete && !plugin.policy.isEndless
-      status.fetchedAt = try await plugin.oldestFetch(in: store)
       status.answersSearches = try await answersSearches(from: plugin.recordStore(in: store))
     }
     return status

@@ -142,9 +142,9 @@ package final class EffectRunner: Sendable {
         .completion, effect,
         with: Task { [self] in post(.completed(start, completions(of: start))) })
     case .preview(let request):
-      run(effect, in: .preview, of: request.source) { source, post in
+      run(effect, in: .preview, of: request.source) { [self] source, post in
         try await Task.sleep(for: Self.rest)
-        let notice = await Self.preview(of: request, in: source)
+        let notice = await preview(of: request, in: source)
         if !Task.isCancelled { post(.previewed(request, notice)) }
       }
     case .values(let request, let field):
@@ -413,26 +413,43 @@ package final class EffectRunner: Sendable {
   private static let maxPreviewed = 100_000
 
   /// The number of records that a list would have, in words, with near values if there are none.
-  private static func preview(
-    of request: ListRequest, in source: any BrowsedSource
-  ) async -> Notice {
+  private func preview(of request: ListRequest, in source: any BrowsedSource) async -> Notice {
+    // The beginning of the name of a field, which Tab completes, is not a mistake yet.
+    let start = TypedStart(kind: .condition, source: request.source, text: request.condition)
+    do { try source.check(request) } catch {
+      return completions(of: start).isEmpty
+        ? Notice(.error, Self.words(of: error)) : Notice(.note, "unfinished: Tab completes")
+    }
     do {
-      try source.check(request)
-      guard try await source.status().count ?? 0 <= maxPreviewed else {
+      guard try await source.status().count ?? 0 <= Self.maxPreviewed else {
         return Notice(.note, "valid: Enter filters")
       }
       // Every part has the total, and that of the second record tells nothing of the columns of the list.
-      let total = try await source.window(request, start: 1, count: 1).total ?? 0
+      func count(_ request: ListRequest) async throws -> Int {
+        try await source.window(request, start: 1, count: 1).total ?? 0
+      }
+      let total = try await count(request)
       guard total == 0 else { return Notice(.note, "\(total.of("record"))") }
+      var unfiltered = request
+      unfiltered.query = ""
+      let others = request.query.nonBlank == nil ? 0 : try await count(unfiltered)
+      guard others == 0 else {
+        let words = "no records with the filter \"\(request.query)\"; without it"
+        return Notice(.warning, "\(words), \(others.of("record"))")
+      }
       var words = "no records"
       if let (field, value) = SelectionText(conditions: [request.condition]).lastComparison {
         let facets = try await source.facets(of: field, in: ListRequest(request.source))
         let near = facets.first?.values(near: value) ?? []
-        if !near.isEmpty { words += ", near: \(near.joined(separator: ", "))" }
+        if near.contains(value) {
+          words += " that meet all conditions"
+        } else if !near.isEmpty {
+          words += ", near: \(near.joined(separator: ", "))"
+        }
       }
       return Notice(.warning, words)
     } catch {
-      return Notice(.error, words(of: error))
+      return Notice(.error, Self.words(of: error))
     }
   }
 

@@ -12,8 +12,8 @@ package struct BrowseState: Sendable {
     package let fields: [BrowsedColumn]
     /// The number of pages that "sync" fetches; `nil` for all.
     package let syncPages: Int?
-    /// The size of the pages that a search reads; `nil` if the service has a search, or the size is not known.
-    package let scannedPageSize: Int?
+    /// The most pages that a search reads; `nil` if the service has a search.
+    package let scannedPages: Int?
     package var status = SourceStatus()
     /// The last answer of the chain.
     package var refreshed: Refreshed?
@@ -75,8 +75,10 @@ package struct BrowseState: Sendable {
         return BrowseState.progress("\(name): refreshing", since: askedAt, at: now)
       }
       let text = "\(name): request \(responses + 1)"
-      guard let total, let scannedPageSize else { return text }
-      return "\(text) of about \((total + scannedPageSize - 1) / scannedPageSize)"
+      guard let total, let scannedPages, let rows = status.pageRows, rows > 0 else { return text }
+      let pages = min((total + rows - 1) / rows, scannedPages)
+      // There may be one more, which is empty.
+      return responses < pages ? "\(text) of about \(pages)" : text
     }
 
     /// Forgets the time before which the service was not to be asked; a request that waits for its turn goes on.
@@ -85,13 +87,13 @@ package struct BrowseState: Sendable {
     }
 
     package init(
-      _ name: String, fields: [BrowsedColumn], syncPages: Int? = nil, scannedPageSize: Int? = nil,
+      _ name: String, fields: [BrowsedColumn], syncPages: Int? = nil, scannedPages: Int? = nil,
       refusal: @escaping @Sendable (ListRequest) -> String? = { _ in nil }
     ) {
       self.name = name
       self.fields = fields
       self.syncPages = syncPages
-      self.scannedPageSize = scannedPageSize
+      self.scannedPages = scannedPages
       self.refusal = refusal
       list = ListState(ListRequest(name))
     }
@@ -165,6 +167,13 @@ package struct BrowseState: Sendable {
   package private(set) var width = 80
   package private(set) var height = 24
   package var now: Date
+
+  /// The records that the cache lacks, or may lack, unless the service has just sent all of the list.
+  func gapNote(_ separator: String = " · ") -> Notice? {
+    guard source.isPart, let gap = source.status.gap else { return nil }
+    let parts = [gap, source.syncEnd.reason].compactMap(\.self)
+    return Notice(.note, parts.joined(separator: separator))
+  }
 
   /// True if nothing may ask a service.
   package let isOffline: Bool
@@ -377,7 +386,7 @@ package struct BrowseState: Sendable {
       self.notice = notice
       effects = reload(name)
     case .answered(let query, let result): answered(query, result)
-    case .completed(let start, let completions): completed(start, completions)
+    case .completed(let start, let completions): effects = completed(start, completions)
     case .previewed(let request, let notice):
       guard source.name == request.source else { break }
       if prompt?.line.text == request.condition { preview = (request.condition, notice) }
@@ -917,13 +926,15 @@ package struct BrowseState: Sendable {
   private static let maxCandidates = 60
 
   /// Completes the line as far as all candidates agree, and shows them if they are several.
-  private mutating func completed(_ start: TypedStart, _ completions: [String]) {
+  private mutating func completed(
+    _ start: TypedStart, _ completions: [String]
+  ) -> [BrowseEffect] {
     guard let (kind, line) = prompt, kind == start.kind, source.name == start.source,
       line.start == start.text
-    else { return }
+    else { return [] }
     guard let first = completions.first else {
       notice = Notice(.note, "No completions")
-      return
+      return []
     }
     let common = completions.dropFirst().reduce(first) { common, other in
       String(zip(common, other).prefix { $0 == $1 }.map { $0.0 })
@@ -931,7 +942,9 @@ package struct BrowseState: Sendable {
     // Names in SQL may differ from what is typed in their case, or begin with a quote.
     if common.count >= start.text.count { prompt?.line.complete(with: common) }
     candidates = nil
-    guard completions.count > 1 else { return }
+    // What was told of the shorter line says nothing of this one.
+    let effects = prompt?.line.text == line.text ? [] : typed()
+    guard completions.count > 1 else { return effects }
     // The text that is there already is not the next one.
     remember(completions, first == prompt?.line.start ? 0 : -1)
     let head = start.text.lastIndex { " (,=~<>!".contains($0) }
@@ -946,6 +959,7 @@ package struct BrowseState: Sendable {
       count -= 1
     }
     notice = Notice(.note, text(count))
+    return effects
   }
 
   private mutating func typed() -> [BrowseEffect] {
@@ -1005,7 +1019,6 @@ package struct BrowseState: Sendable {
       pane = .list
       let earlier = source.list.request.condition
       let effects = select(where: condition, isNarrower: condition.hasPrefix(earlier))
-      // Completions change the line without another preview.
       if let preview, preview.condition == condition { warn(as: preview.notice) }
       tried = earlier == condition ? nil : (source.list.request, earlier)
       return effects
@@ -1075,9 +1088,11 @@ package struct BrowseState: Sendable {
   }
 
   /// The marked records, or else the selected one.
-  private func pick() -> [BrowseEffect] {
+  private mutating func pick() -> [BrowseEffect] {
     if let marked = picking?.marked, !marked.isEmpty { return [.pick(marked)] }
-    return list.selected.map { [.pick([$0.id])] } ?? []
+    if let row = list.selected { return [.pick([row.id])] }
+    notice = Notice(.note, "Nothing picked: no record matches")
+    return []
   }
 
   private mutating func mark(andMoveBy step: Int) -> [BrowseEffect] {
@@ -1090,6 +1105,16 @@ package struct BrowseState: Sendable {
     return move(by: step)
   }
 
+  /// The search of the service for what is typed, if it was the last answer of the service.
+  var searched: Refreshed? {
+    let words = typedWords
+    return source.refreshed.flatMap {
+      $0.badge.kind == .live && words.nonBlank != nil && $0.query == words ? $0 : nil
+    }
+  }
+
+  private var typedWords: String { FuzzyPattern.words(of: prompt?.line.text ?? "") }
+
   /// Asks the service for the records that match what is typed.
   private mutating func askService() -> [BrowseEffect] {
     guard !isOffline else {
@@ -1098,7 +1123,7 @@ package struct BrowseState: Sendable {
     }
     // As promised, also if the cache has an answer, or in spite of a pause after failures.
     sources[opened].endRefusal()
-    return ask(FuzzyPattern.words(of: prompt?.line.text ?? ""), isForced: true)
+    return ask(typedWords, isForced: true)
   }
 
   // MARK: - Over the list

@@ -145,6 +145,10 @@ package struct SourceStatus: Equatable, Sendable {
   package var gap: String?
   /// True if every record of the service is cached, as far as is known.
   package var isComplete = false
+  /// The number of rows of the largest cached page; `nil` if none is cached, or no search reads pages.
+  package var pageRows: Int?
+  /// The command that fetches missing records; `nil` if none does.
+  package var syncCommand: String?
   /// True if no search asks the service, because all that it would find is cached.
   package var answersSearches = false
 

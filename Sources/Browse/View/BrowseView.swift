@@ -106,7 +106,8 @@ package struct BrowseView {
     {
       let row = area.row + 1 + offset
       let isOpened = first + offset == drawn.state.opened
-      let isCached = source.status.count ?? 0 > 0
+      // None, too, if the service has sent none.
+      let isCached = source.status.count ?? 0 > 0 || source.status.fetchedAt != nil
       // The age that is in the title of the list, unless others of its records are older.
       let date = source.status.fetchedAt.map { min($0, source.badge?.fetchedAt ?? $0) }
       let age = isCached ? date.map { shortAge($0) } ?? "" : ""
@@ -198,10 +199,7 @@ package struct BrowseView {
       return drawn.state.answerFilter.isEmpty ? "No rows" : "No rows match. Esc clears the filter."
     }
     if drawn.state.source.isRefreshing { return "Fetching \(drawn.state.source.name)…" }
-    guard drawn.state.picking == nil else {
-      let remedy = drawn.state.isOffline ? "" : " Ctrl-R asks the service."
-      return "No \(drawn.state.source.name) match.\(remedy)"
-    }
+    guard drawn.state.picking == nil else { return noMatch }
     if !list.request.query.isEmpty || !list.request.condition.isEmpty {
       // Records that a search did not reach may match.
       let badge = drawn.state.source.badge.flatMap { $0.kind == .live ? $0 : nil }
@@ -209,6 +207,18 @@ package struct BrowseView {
       return "No \(drawn.state.source.name) match\(doubt ?? ""). Esc clears the filter."
     }
     return "No \(drawn.state.source.name) are cached. r asks the service, S syncs."
+  }
+
+  /// The words of a picker without a match, with what may find one.
+  private var noMatch: String {
+    let words = "No \(drawn.state.source.name) match"
+    guard !drawn.state.isOffline else { return "\(words)." }
+    guard let searched = drawn.state.searched else { return "\(words). Ctrl-R asks the service." }
+    guard let cause = searched.badge.cause else {
+      return "\(words). The service sent \(searched.count.of("record"))."
+    }
+    let remedy = drawn.state.source.status.syncCommand.map { " To fetch all: \($0)" }
+    return "\(words): \(cause).\(remedy ?? "")"
   }
 
   private static let conditionStart = " where "
@@ -455,9 +465,7 @@ package struct BrowseView {
     {
       return Notice(.warning, note)
     }
-    guard drawn.state.source.isPart, let gap = drawn.state.source.status.gap else { return nil }
-    let reason = drawn.state.source.syncEnd.reason
-    return Notice(.note, [gap, reason].compactMap(\.self).joined(separator: theme.separator))
+    return drawn.state.gapNote(theme.separator)
   }
 
   private var pauseText: String? {
@@ -564,8 +572,12 @@ package struct BrowseView {
     var hints = promptHints(kind)
     let separator = theme.separator
     var hint: String { hints.joined(separator: separator) }
+    func fits(_ hints: [String]) -> Bool {
+      text.displayWidth + hints.joined(separator: separator).displayWidth + 4 < room
+    }
+    if kind == .pick, let form = pickHints.first(where: fits) { hints = form }
     // The last one stays longest, in the picker the first one.
-    while !hints.isEmpty, text.displayWidth + hint.displayWidth + 4 >= room {
+    while !hints.isEmpty, !fits(hints) {
       hints.remove(at: max(0, hints.count - (kind == .pick ? 1 : 2)))
     }
     screen.put(
@@ -606,9 +618,22 @@ package struct BrowseView {
       ["Tab completes"]
         + (drawn.state.canRecall
           ? ["Up for earlier statements"] : ["such as SELECT * FROM \(drawn.state.source.name)"])
-    case .pick:
-      ["Enter picks"] + (drawn.state.picking?.takesSeveral == true ? ["Tab marks"] : [])
-        + ["Esc leaves"] + (drawn.state.isOffline ? [] : ["Ctrl-R asks the service"])
+    case .pick: pickHints[0]
+    }
+  }
+
+  /// The keys of the picker, in words that become fewer.
+  private var pickHints: [[String]] {
+    let forms = [
+      ["Enter picks", "Tab marks", "Esc leaves", "Ctrl-R asks the service"],
+      ["Enter picks", "Tab marks", "Esc leaves", "Ctrl-R asks"],
+      ["Enter", "Tab marks", "Esc", "Ctrl-R asks"], ["Enter", "Tab", "Esc", "Ctrl-R"],
+    ]
+    let marks = drawn.state.picking?.takesSeveral == true
+    return forms.map { form in
+      form.filter {
+        $0.hasPrefix("Tab") ? marks : !$0.hasPrefix("Ctrl") || !drawn.state.isOffline
+      }
     }
   }
 

@@ -128,11 +128,12 @@ import Testing
   @Test func `a search of the service shows its progress, and Esc stops it before the filter`() {
     var browsing = BrowsingState(isOffline: false)
     browsing.state = BrowseState(
-      [.init("heroes", fields: BrowsingState.columns, scannedPageSize: 20)], isOffline: false,
+      [.init("heroes", fields: BrowsingState.columns, scannedPages: 50)], isOffline: false,
       now: BrowsingState.now)
     browsing.open("heroes", width: 120)
     browsing.answer(total: 300)
-    browsing.handle(.status("heroes", SourceStatus(count: 300, total: 4990)))
+    var status = SourceStatus(count: 300, total: 4990)
+    browsing.handle(.status("heroes", status))
     // Requests for something else are none of a search.
     browsing.handle(.received("heroes"))
     browsing.press(.character("/"))
@@ -141,7 +142,16 @@ import Testing
     #expect(browsing.effects.contains(.refresh("heroes", query: "zzzz", isForced: false)))
     for _ in 0..<11 { browsing.handle(.received("heroes")) }
     #expect(
-      browsing.text.contains("heroes: request 12 of about 250 · Esc stops"), "\(browsing.text)")
+      browsing.text.contains("heroes: request 12 · Esc stops"), "\(browsing.text)")
+    // Pages are as long as the service makes them, and a search ends at its bound.
+    for (rows, words) in [
+      (100, "request 12 of about 50"), (499, "request 12 · "), (400, "request 12 of about 13"),
+      (20, "request 12 of about 50"),
+    ] {
+      status.pageRows = rows
+      browsing.handle(.status("heroes", status))
+      #expect(browsing.text.contains("heroes: \(words)"), "\(browsing.text)")
+    }
     let end = BrowsingState.now.addingTimeInterval(5)
     browsing.handle(
       .paused("heroes", Pause(until: end, "heroes: rate limit 5/s, waiting", isWait: true)))
@@ -1047,6 +1057,20 @@ import Testing
     browsing.handle(.completed(start, ["publisher=Marvle Comics"]))
     browsing.press(.enter)
     #expect(browsing.state.notice == nil)
+  }
+
+  @Test func `a completed condition is told of anew`() {
+    var browsing = opened()
+    browsing.press(.character("f"))
+    browsing.type("pub")
+    var request = browsing.state.source.list.request
+    request.condition = "pub"
+    browsing.handle(.previewed(request, Notice(.error, "no operator")))
+    browsing.press(.tab)
+    let start = TypedStart(kind: .condition, source: "heroes", text: "pub")
+    request.condition = "publisher"
+    #expect(browsing.handle(.completed(start, ["publisher"])) == [.preview(request)])
+    #expect(!browsing.text.contains("no operator"))
   }
 
   @Test(arguments: ["f", "/", ":", "w"])

@@ -123,6 +123,18 @@ struct BrowseTerminalTests {
     terminal.type("\u{15}regoin=EU")
     await terminal.wait(for: #"Did you mean "region"?"#, on: &screen)
     #expect(screen.text.contains("countries 1/250"))
+    // What Tab completes is not wrong yet.
+    terminal.type("\u{15}region=EU and nam")
+    await terminal.wait(for: "unfinished: Tab completes", on: &screen)
+    terminal.type("\u{15}region=EU and name=Ghana and region=AF")
+    await terminal.wait(for: "no records that meet all conditions", on: &screen)
+    terminal.type("\u{1B}")
+    await terminal.wait(for: "/ filter", on: &screen)
+    terminal.type("/Ghana\r")
+    await terminal.wait(for: "countries 1/1", on: &screen)
+    terminal.type("fregion=EU")
+    await terminal.wait(
+      for: #"no records with the filter "Ghana"; without it, 53 records"#, on: &screen)
     terminal.type("\u{1B}")
     await terminal.wait(for: "/ filter", on: &screen)
     terminal.type("q")

@@ -296,6 +296,17 @@ import Testing
     #expect(BrowsedRow.cell(String(repeating: family, count: 500)).displayWidth <= 400)
   }
 
+  @Test func `a source that was fetched and has no records has 0, another one a dash`() {
+    var browsing = BrowsingState(["countries", "heroes"])
+    browsing.open("heroes", width: 120, height: 24)
+    browsing.handle(
+      .status("countries", SourceStatus(count: 0)),
+      .status("heroes", SourceStatus(count: 0, fetchedAt: BrowsingState.now)))
+    let lines = browsing.screen().lines
+    #expect(lines[1].hasPrefix(" countries                – "), "\(browsing.text)")
+    #expect(lines[2].hasPrefix("▌heroes               0 now "), "\(browsing.text)")
+  }
+
   @Test(arguments: [100, 110, 111, 115, 120, 130, 200], [14, 24])
   func `the record is beside a list only if that keeps the width of 80 columns`(
     width: Int, height: Int

@@ -28,7 +28,7 @@ import Testing
     let name = "heroes"
     let fields = BrowsingState.columns
     let isEndless = false
-    let scannedPageSize: Int? = nil
+    let scannedPages: Int? = nil
 
     private func stall() async -> CancellationError {
       steps.yield(.begun)

@@ -169,6 +169,60 @@ import Testing
     #expect(offline.text.contains("no service is asked"))
   }
 
+  @Test func `after Ctrl-R it says what was searched, and which command fetches the rest`() throws {
+    var browsing = picking(isOffline: false)
+    browsing.handle(.indexed("heroes", isComplete: true))
+    var status = SourceStatus(count: 300, gap: "300 of 20,000 heroes are cached")
+    status.syncCommand = "aggregator heroes sync"
+    browsing.handle(.status("heroes", status))
+    func answered(_ words: [String]) throws -> String {
+      browsing.press(.control("r"))
+      browsing.answer(total: 0)
+      let warnings = words.map { SourceWarning("heroes", Warning(.scanned, $0)) }
+      var summary = ListingSummary(count: 0, warnings: warnings)
+      summary.provenance = CombinedProvenance(Provenance(.live, fetchedAt: BrowsingState.now))
+      let badge = try #require(OriginBadge(summary, choosesLocal: false, at: BrowsingState.now))
+      let refreshed = Refreshed(badge, count: 0, of: "zzz", hasMore: !words.isEmpty)
+      browsing.handle(.refreshed("heroes", .success(refreshed)))
+      browsing.answer(total: 0)
+      browsing.handle(.indexed("heroes", isComplete: true))
+      browsing.answer(total: 0)
+      return browsing.text
+    }
+    browsing.type("zzz", of: 0)
+    let whole = try answered([])
+    #expect(whole.contains("No heroes match. The service sent 0 records."), "\(whole)")
+    browsing.handle(.resized(width: 300, height: 24))
+    let text = try answered(["searched only the first 1,000 records"])
+    #expect(
+      text.contains(
+        "No heroes match: searched only the first 1,000 records. To fetch all: aggregator heroes sync"
+      ), "\(text)")
+    // Something else has not been searched for.
+    browsing.type("x", of: 0)
+    #expect(browsing.text.contains("No heroes match. Ctrl-R asks the service."))
+  }
+
+  @Test func `Enter without a match says that nothing is picked`() {
+    var browsing = picking()
+    browsing.handle(.indexed("heroes", isComplete: true))
+    browsing.type("zzz", of: 0)
+    #expect(browsing.press(.enter).isEmpty)
+    #expect(browsing.text.contains("Nothing picked: no record matches"), "\(browsing.text)")
+    browsing.press(.backspace)
+    #expect(browsing.state.notice == nil)
+  }
+
+  @Test func `on a narrow screen the number of cached records is whole`() {
+    var browsing = picking()
+    browsing.handle(.resized(width: 40, height: 12))
+    let gap = "5,000 of 20,000 records of big are cached, possibly not all"
+    browsing.handle(.status("heroes", SourceStatus(count: 5000, gap: gap)))
+    let lines = browsing.screen().lines
+    #expect(lines.contains(" 5,000 of 20,000 records of big are"), "\(browsing.text)")
+    #expect(lines.contains(" cached, possibly not all"))
+  }
+
   @Test func `a click selects, a second one picks`() {
     var browsing = picking()
     browsing.handle(.input(.click(column: 10, row: 4)))
@@ -191,7 +245,8 @@ import Testing
     var browsing = picking(isOffline: false)
     for (width, hints) in [
       (80, "Enter picks · Tab marks · Esc leaves · Ctrl-R asks the service"),
-      (60, "Enter picks · Tab marks · Esc leaves"), (40, "Enter picks · Tab marks"),
+      (60, "Enter picks · Tab marks · Esc leaves · Ctrl-R asks"),
+      (40, "Enter · Tab · Esc · Ctrl-R"),
       (20, "Enter picks"), (15, ""),
     ] {
       browsing.handle(.resized(width: width, height: 16))
