@@ -3,8 +3,7 @@ public import AggregatorFoundation
 
 /// The type of an image file, detected from its header.
 ///
-/// SVG is not supported: it is markup, which may contain scripts and URLs. New cases may be added: switch
-/// with a `default`.
+/// New cases may be added: switch with a `default`.
 public enum ImageType: String, CaseIterable, Sendable {
   /// JPEG (ITU-T T.81).
   case jpeg
@@ -16,8 +15,12 @@ public enum ImageType: String, CaseIterable, Sendable {
   case webp
   /// AVIF, also animated.
   case avif
+  /// SVG: markup, which may contain scripts and URLs.
+  ///
+  /// It is saved and served, and never parsed here: a program that shows it must neither run nor load what is in it.
+  case svg
 
-  /// Detects the type from a file, or its first 12 bytes; `nil` for other data.
+  /// Detects the type from a file, or its first 12 bytes, for SVG those up to its root element; `nil` for other data.
   public init?(sniffing bytes: Data) {
     let head = Array(bytes.prefix(12))
     func begins(_ magic: [UInt8], at offset: Int = 0) -> Bool {
@@ -33,13 +36,39 @@ public enum ImageType: String, CaseIterable, Sendable {
       self = .webp
     } else if begins(Array("ftypavif".utf8), at: 4) || begins(Array("ftypavis".utf8), at: 4) {
       self = .avif
+    } else if Self.isSVG(bytes.prefix(Self.maxPrologSize)) {
+      self = .svg
     } else {
       return nil
     }
   }
 
+  /// The most bytes before the root element of an SVG file, most of them in comments.
+  private static let maxPrologSize = 64 << 10
+
+  /// True if a document type or the root element is that of SVG, after a declaration and comments.
+  private static func isSVG(_ bytes: Data) -> Bool {
+    var rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes
+    var isInProlog = true
+    while isInProlog {
+      isInProlog = false
+      rest = rest.drop { " \t\r\n".utf8.contains($0) }
+      for (start, end) in [("<?", "?>"), ("<!--", "-->")] where rest.starts(with: start.utf8) {
+        guard let end = rest.firstRange(of: Data(end.utf8)) else { return false }
+        rest = rest[end.upperBound...]
+        isInProlog = true
+      }
+    }
+    if rest.starts(with: "<!DOCTYPE svg ".utf8) { return true }
+    guard rest.first == UInt8(ascii: "<") else { return false }
+    let name = rest.dropFirst().prefix { !" \t\r\n/>".utf8.contains($0) }
+    // Without the namespace it is a part of a web page.
+    return String(decoding: name, as: UTF8.self).split(separator: ":").last == "svg"
+      && rest.firstRange(of: Data("http://www.w3.org/2000/svg".utf8)) != nil
+  }
+
   /// The media type: `image/jpeg`.
-  public var mediaType: String { "image/\(rawValue)" }
+  public var mediaType: String { self == .svg ? "image/svg+xml" : "image/\(rawValue)" }
 
   /// The file name extension without the dot: `jpg`.
   public var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
@@ -64,7 +93,8 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
 
   /// Reads the header of an image file.
   ///
-  /// `nil` if the header is truncated or damaged; always for AVIF, whose header is a tree of boxes.
+  /// `nil` if the header is truncated or damaged; always for AVIF, whose header is a tree of boxes, and SVG, which has
+  /// no pixels.
   package init?(of bytes: Data, _ type: ImageType) {
     switch type {
     case .jpeg: self.init(jpeg: bytes)
@@ -73,7 +103,7 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
       self.init(bytes.big(at: 16, 4), bytes.big(at: 20, 4))
     case .gif: self.init(bytes.little(at: 6, 2), bytes.little(at: 8, 2))
     case .webp: self.init(webp: bytes)
-    case .avif: return nil
+    case .avif, .svg: return nil
     }
   }
 
@@ -154,12 +184,13 @@ public struct LoadedImage: SourceRecord {
 
   public let type: ImageType
 
-  /// The size in pixels; `nil` for AVIF.
+  /// The size in pixels; `nil` for AVIF and SVG.
   public var pixels: PixelSize? { PixelSize(of: bytes, type) }
 
   /// `nil` if the bytes are not an image of a known ``ImageType``.
   public init?(_ bytes: Data, at address: ImageAddress) {
-    guard let type = ImageType(sniffing: bytes), type == .avif || PixelSize(of: bytes, type) != nil
+    guard let type = ImageType(sniffing: bytes),
+      type == .avif || type == .svg || PixelSize(of: bytes, type) != nil
     else { return nil }
     id = address
     self.bytes = bytes

@@ -12,11 +12,16 @@ import AggregatorImages
 enum ThumbnailDecoder {
   /// Decodes off the actor of the caller.
   ///
-  /// - Throws: ``SourceError``: `malformed` for damaged pixels, `tooLarge`, `unsupported` without a decoder for the type,
-  ///   `cancelled`.
+  /// - Throws: ``SourceError``: `malformed` for damaged pixels, `tooLarge`, `unsupported` for SVG or without a decoder for
+  ///   the type, `cancelled`.
   @concurrent static func thumbnail(
     of image: LoadedImage, fitting size: ThumbnailSize
   ) async throws(SourceError) -> Thumbnail {
+    // A module of GdkPixbuf would parse markup of a stranger in this process.
+    guard image.type != .svg else {
+      throw SourceError(
+        .unsupported, "the image of \(image.id.authority) is SVG, which is not decoded")
+    }
     if let pixels = image.pixels { try check(pixels, of: image) }
     guard !Task.isCancelled else { throw .cancelled }
     return try decode(image, size)

@@ -141,6 +141,28 @@ import Testing
     #expect(throws: (any Error).self) { try home.sandbox.text(of: "arguments") }
   }
 
+  @Test func `an SVG is saved, and never drawn`() async throws {
+    let svg = Data(
+      #"<!DOCTYPE svg [<!ENTITY a "&b;&b;">]><svg xmlns="http://www.w3.org/2000/svg">&a;</svg>"#
+        .utf8)
+    let home = try await PetHome(
+      FakePets(["a"]) { _ in .ok(svg, headers: [("Content-Type", "image/svg+xml")]) })
+    let chafa = try FakeChafa.drawing(in: home.sandbox)
+    let terminal = chafa.merging(["AGGREGATOR_FORCE_TTY": "80"]) { $1 }
+    let shown = try await home.run("pets image a", terminal)
+    #expect(shown.status == 76, "\(shown)")
+    let words = "the image is SVG, which is not shown in a terminal (ID a)"
+    #expect(shown.messages.contains(words), "\(shown)")
+    #expect(shown.messages.contains("hint: save it to a file with image -o\n"), "\(shown)")
+    let card = try await home.run("pets show a --image", terminal)
+    #expect(card.output.contains("Pet a"), "\(card)")
+    #expect(throws: (any Error).self) { try home.sandbox.text(of: "arguments") }
+    let saved = try await home.run("pets image a -o .")
+    #expect(saved.status == 0, "\(saved)")
+    let file = home.sandbox.work.appending(path: "pets-a.svg")
+    #expect(try Data(contentsOf: file) == svg)
+  }
+
   @Test(arguments: [
     ("pets image a", "showing an image requires", "add -o FILE"),
     ("pets show a --image", "--image requires", "save the image with image -o"),

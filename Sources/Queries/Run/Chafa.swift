@@ -49,10 +49,15 @@ package struct Chafa: Sendable {
 
   package var format: Picture.Format { graphics.format }
 
-  /// Draws an image; fails with code `malformed`, `tooLarge`, `timedOut` or `storage`.
+  /// Draws an image; fails with code `malformed` (also for SVG), `tooLarge`, `timedOut` or `storage`.
   package func picture(
     of image: LoadedImage, within size: Picture.Size
   ) async throws(SourceError) -> Picture {
+    guard image.type != .svg else {
+      throw SourceError(
+        .malformed, "the image is SVG, which is not shown in a terminal",
+        remedy: Remedy("save it to a file with image -o"))
+    }
     if let pixels = image.pixels, pixels.width > Self.maxPixels / pixels.height {
       throw SourceError(
         .tooLarge, "the image is too large to show (\(pixels) pixels)",

@@ -159,7 +159,9 @@ extension FuzzTarget {
       png, jpeg, gif, webp("VP8 ", [0, 0, 0, 0x9D, 0x01, 0x2A, 4, 1, 2, 0]),
       webp("VP8L", [0x2F, 1, 2, 3, 4]), webp("VP8X", [0, 0, 0, 0, 1, 0, 0, 2, 0, 0]),
       [0, 0, 0, 20] + Array("ftypavif".utf8) + [0, 0, 0, 0],
-    ], tokens: ["IHDR", "GIF89a", "RIFF", "WEBP", "VP8 ", "VP8L", "VP8X", "ftyp"]
+      Array(#"<?xml version="1.0"?><!-- a --><svg xmlns="http://www.w3.org/2000/svg"/>"#.utf8),
+    ],
+    tokens: ["IHDR", "GIF89a", "RIFF", "WEBP", "VP8 ", "VP8L", "VP8X", "ftyp", "<?", "<!--", "-->"]
   ) { bytes in
     // Also as a slice, whose indices do not start at 0.
     let data = Data([0] + bytes).dropFirst()

@@ -59,7 +59,32 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "<html><body>Not found</body></html>", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>",
+    #"<svg xmlns="http://www.w3.org/2000/svg"/>"#,
+    "\u{FEFF}<?xml version='1.0'?>\r\n<!-- <svg> -->\n<!-- --><svg\n  width='1' xmlns='http://www.w3.org/2000/svg'>",
+    #"<s:svg xmlns:s="http://www.w3.org/2000/svg"/>"#,
+    #"<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "svg11.dtd" [<!ENTITY a "&a;&a;">]><svg>&a;</svg>"#,
+  ])
+  func `an SVG is recognized by its document type or its root element`(text: String) {
+    #expect(ImageType(sniffing: Data(text.utf8)) == .svg)
+    #expect(ImageType(sniffing: (Data(count: 5) + Data(text.utf8)).dropFirst(5)) == .svg)
+    // Its bytes stay as they are, and its size is unknown.
+    #expect(LoadedImage(Data(text.utf8))?.bytes == Data(text.utf8))
+    #expect(PixelSize(of: Data(text.utf8), .svg) == nil)
+    #expect(ImageType.svg.mediaType == "image/svg+xml" && ImageType.svg.fileExtension == "svg")
+  }
+
+  @Test(arguments: [
+    "<svg/>", "<svgx xmlns=\"http://www.w3.org/2000/svg\"/>", "<?xml version='1.0'?>", "<!-- <svg>",
+    "<", "<!DOCTYPE html><svg xmlns=\"http://www.w3.org/2000/svg\"/>",
+    "svg xmlns=\"http://www.w3.org/2000/svg\"",
+    "<p><svg xmlns=\"http://www.w3.org/2000/svg\"/></p>",
+  ])
+  func `a page with an SVG is not one`(text: String) {
+    #expect(ImageType(sniffing: Data(text.utf8)) == nil)
+  }
+
+  @Test(arguments: [
+    "", "<html><body>Not found</body></html>",
     "{}", "GIF", "GIF88a", "RIFF....WAVEfmt ", "BM......", "\u{FFFD}PNG\r\n\u{1A}\n", "%PDF-1.7",
   ])
   func `other data is not an image`(text: String) {

@@ -127,6 +127,9 @@ struct ThumbnailTests {
     // GdkPixbuf needs a module for it, and the picture is damaged for one.
     let webP = await code(SampleImage.lossyWebP(4, 4))
     #expect(webP == .unsupported || webP == .malformed)
+    // Also where GdkPixbuf has a module for it.
+    let svg = Data(#"<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>"#.utf8)
+    #expect(await code(svg) == .unsupported)
   }
 
   private func images(

@@ -371,6 +371,35 @@ import Testing
     try await server.stop()
   }
 
+  @Test func `a hostile SVG is sent as it is, with a policy that runs nothing`() async throws {
+    let text = """
+      <?xml version="1.0"?>
+      <!DOCTYPE svg [<!ENTITY a "&b;&b;"><!ENTITY b SYSTEM "file:///etc/passwd">]>
+      <svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(2)</script>
+      <image href="https://tracker.example/1.png"/><text>&a;</text></svg>
+      """
+    let pictures = try FakePictures()
+    // Whatever the type says.
+    pictures.fail(with: .ok(Data(text.utf8), headers: [("Content-Type", "text/html")]))
+    let heroes = try FakeComicVine([
+      FakeCharacter(id: 1, name: "One", picture: .at(pictures.url.absoluteString))
+    ])
+    let server = try await ServingProgram(environment: heroes.settings.mapValues { $0 })
+    let image = try await server.get("/api/v1/heroes/1/image")
+    #expect(image.status == 200, "\(image.text)")
+    #expect(image.body == Data(text.utf8))
+    #expect(image.header("Content-Type") == "image/svg+xml")
+    #expect(image.header("X-Content-Type-Options") == "nosniff")
+    #expect(
+      image.header("Content-Security-Policy")
+        == "sandbox; default-src 'none'; style-src 'unsafe-inline'")
+    // The limit of other images holds for it.
+    pictures.fail(with: .ok(Data(text.utf8) + Data(count: 17 << 20)))
+    let large = try await server.get("/api/v1/heroes/1/image?size=large")
+    #expect(large.status == 502 && large.text.contains("larger than 16 MiB"), "\(large)")
+    try await server.stop()
+  }
+
   @Test func `the document has the kinds of fields that a sync has found`() async throws {
     let pets = try await PetHome(["a", "none"])
     let server = try await ServingProgram("--source pets,countries", in: pets.sandbox)

@@ -5,6 +5,10 @@ from site_under_test import fits, is_accessible
 
 IS_SHOWN = "image => image.complete && image.naturalWidth === 3"
 
+HOSTILE = """<!DOCTYPE svg [<!ENTITY a "&b;&b;"><!ENTITY b "c">]>
+<svg xmlns="http://www.w3.org/2000/svg" width="3" height="2" onload="alert(1)">
+<script>alert(2)</script><image href="https://tracker.example/1.png"/><text>&a;</text></svg>"""
+
 
 def run(site):
     page = site.open("/sources/heroes")
@@ -46,6 +50,13 @@ def run(site):
     nobody.click()
     expect(page.locator("#detail h2")).to_have_text("Nobody")
     expect(page.locator("#detail .portrait")).to_have_count(0)
+
+    # An SVG is a picture in which nothing runs, and for which nothing else is loaded.
+    page.route("**/image?*", lambda route: route.fulfill(body=HOSTILE, content_type="image/svg+xml"))
+    page.reload()
+    drawing = page.locator(".record").first.locator("img")
+    page.wait_for_function(IS_SHOWN, arg=drawing.element_handle())
+    page.unroute("**/image?*")
 
     # A picture that does not come makes room.
     site.may_fail = True
