@@ -53,9 +53,7 @@ for (const image of document.images) if (image.complete) fitPicture(image);
 /* Pictures are loaded three at a time, while they are near the screen, so that other requests need not wait. */
 const pictures = { near: new Set(), loading: new Map() };
 const nearScreen = new IntersectionObserver(entries => {
-  for (const { isIntersecting, target } of entries) {
-    if (isIntersecting) pictures.near.add(target); else leavePicture(target);
-  }
+  for (const { isIntersecting, target } of entries) if (isIntersecting) pictures.near.add(target); else leavePicture(target);
   loadPictures();
 }, { rootMargin: "200px" });
 
@@ -71,7 +69,7 @@ function loadPictures() {
       nearScreen.unobserve(place);
       delete place.dataset.image;
       place.classList.add(type === "load" ? "loaded" : "failed");
-      if (type === "load") place.append(image);
+      if (type === "load") place.append(image); else foldPictures(place.closest(".gallery"), image.src);
       loadPictures();
     };
     pictures.loading.set(place, image);
@@ -79,11 +77,18 @@ function loadPictures() {
   }
 }
 
+/* Where none of the pictures near the screen could be had, galleries need no room for them, and say why. */
+function foldPictures(gallery, address) {
+  if (!gallery || pictures.near.size || $(".gallery .loaded")) return;
+  for (const each of $$(".gallery")) each.classList.add("plain");
+  if (!$("#no-pictures")) $(".gallery").before(make("p", { class: "note", id: "no-pictures", dir: "auto" }, "Pictures cannot be shown"));
+  send("GET", address).catch(({ message }) => $("#no-pictures")?.replaceChildren(`Pictures cannot be loaded: ${message}`));
+}
+
 /* Stops to load the picture of a place, if it has not arrived. */
 function leavePicture(place) {
-  pictures.near.delete(place);
   const image = pictures.loading.get(place);
-  pictures.loading.delete(place);
+  for (const places of Object.values(pictures)) places.delete(place);
   if (!image) return;
   image.onload = image.onerror = null;
   if (!image.complete) image.src = "";

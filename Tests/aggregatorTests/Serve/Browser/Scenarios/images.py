@@ -60,11 +60,23 @@ def run(site):
 
     # A picture that does not come makes room.
     site.may_fail = True
-    page.route("**/image?*", lambda route: route.fulfill(status=404))
+    first = page.locator(".record").first.get_attribute("data-id")
+    page.route(f"**/{first}/image?*", lambda route: route.fulfill(status=404))
     page.reload()
     expect(page.locator(".record").first.locator("img")).to_have_count(0)
     expect(page.locator(".record").first.locator(".initial")).to_be_visible()
     expect(page.locator(".record").first.locator(".picture.failed")).to_be_visible()
+    expect(page.locator("#no-pictures")).to_have_count(0)
+
+    # Nor have all of them room if none comes, and the page says why once.
+    problem = {"status": 502, "content_type": "application/problem+json", "body": '{"detail": "gone"}'}
+    page.route("**/image?*", lambda route: route.fulfill(**problem))
+    page.reload()
+    expect(page.locator("#no-pictures")).to_have_text("Pictures cannot be loaded: gone")
+    expect(page.locator(".gallery.plain .record").first).to_be_visible()
+    expect(page.locator(".gallery:not(.plain)")).to_have_count(0)
+    expect(page.locator(".record .picture").first).to_be_hidden()
+    is_accessible(page)
 
 
 def several(site):
