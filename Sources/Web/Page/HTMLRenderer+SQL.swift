@@ -72,7 +72,7 @@ extension HTMLRenderer {
       <div class="column">
       <div class="heading"><div><h1>SQL</h1>
       <p class="summary">One SELECT over the cached records of all sources, stopped after \(SQLRun.defaultTime.text). \
-      Nothing can be changed.</p>\
+      Nothing can be changed.\(hasMatches ? " A list is JSON: <code>json_each(column)</code> has its elements." as HTML : nil)</p>\
       </div></div>
       <div class="query">
       <form id="sql-form" action="\(RoutePath(PagePath.sql).text)" method="get">
