@@ -129,7 +129,7 @@ extension HTMLRenderer {
     let sources = "\(counts.count { $0 > 0 }) of \(states.count.of("source"))"
     let sql: HTML? = hasSQL ? #", or query them with <a href="/sql">SQL</a>"# : nil
     return """
-      <p class="summary">\(total.grouped("record")) cached, of \(sources): search them here\(sql).</p>
+      <p class="summary">\(total.grouped("record")) cached from \(sources): search them here\(sql).</p>
       """
   }
 

@@ -792,7 +792,7 @@ import Testing
       try await router.response(to: ServerRequest(method: "GET"), for: path, readOnly: false).text
     }
     let (count, home) = (synced - 1, try await page(RoutePath(.start)))
-    #expect(home.contains(">\(count) records cached, of 1 of 1 source"))
+    #expect(home.contains(">\(count) records cached from 1 of 1 source"))
     #expect(home.contains(">All \(count) cached, besides 1 deleted here;"))
     #expect(try await page(RoutePath(.list, "countries")).contains(">\(count) countries</p>"))
     let sources = try await response(to: .sources, [:]).document["items"]?.array

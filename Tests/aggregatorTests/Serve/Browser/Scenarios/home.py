@@ -82,7 +82,7 @@ def run(site):
     expect(page.locator(".history li")).to_have_text(re.compile(r"^First seen \d+ \w{3} 20\d\d$"))
     page.locator(".brand").click()
     expect(countries).to_contain_text(re.compile("All 2[0-9]+ cached, synced "))
-    expect(lead).to_have_text(re.compile(r"^2[0-9]+ records cached, of 1 of 3 sources: search them here, or query them with SQL\.$"))
+    expect(lead).to_have_text(re.compile(r"^2[0-9]+ records cached from 1 of 3 sources: search them here, or query them with SQL\.$"))
     # What is cached comes first on request, and stays so after a sync of all.
     page.get_by_role("link", name="Most records first").click()
     is_at(page, "/?sort=count")
