@@ -280,22 +280,26 @@ extension HTMLRenderer {
       ?? content.source.fields.first.map { "\($0.id.asField) = …" } ?? ""
   }
 
+  /// The most values without an order that are all shown.
+  private static let maxShown = 7
+
   /// The values of the first fields, and of the others on demand.
   ///
-  /// Texts of few values come first, then numbers and dates, each in the order of the columns; measures and codes come last.
+  /// Texts whose values are all shown come first, then numbers and dates, then texts of more values, each in the order of the
+  /// columns; measures and codes come last.
   /// All records decide the order, so that a filter moves no field.
   private func facets(_ content: SourceContent) -> HTML? {
     func rank(_ facet: Facet) -> Int {
-      if facet.isNearlyUnique { return 4 }
-      if facet.field.namesCodes || facet.field.namesMeasures { return 3 }
-      let isText = !facet.isRange && content.sample.kinds[facet.field] != .number
-      return isText && facet.different <= 30 ? 0 : isText ? 2 : 1
+      if facet.isNearlyUnique { return 5 }
+      if facet.field.namesCodes || facet.field.namesMeasures { return 4 }
+      guard !facet.isRange, content.sample.kinds[facet.field] != .number else { return 1 }
+      return facet.different <= Self.maxShown ? 0 : facet.different <= 30 ? 2 : 3
     }
     // Nobody chooses from web addresses.
     let useful = content.facets.filter { facet in
       facet.isRange || facet.values.contains { $0.text.webAddress == nil }
     }
-    let ranked = (0...4).flatMap { number in useful.filter { rank($0) == number } }
+    let ranked = (0...5).flatMap { number in useful.filter { rank($0) == number } }
     let usable = ranked.prefix { !$0.isNearlyUnique }
     // A single one is not worth a click.
     let first = usable.count == 7 ? usable : usable.prefix(6)
@@ -363,7 +367,7 @@ extension HTMLRenderer {
     // Few of many, so that the list stays in sight; where a rare value is chosen, all are shown, so that none moves.
     let ordered = facet.isRange ? nil : facet.ordered
     let values = ordered ?? facet.values
-    let isShort = facet.isRange || values.count <= (ordered == nil ? 7 : 12)
+    let isShort = facet.isRange || values.count <= (ordered == nil ? Self.maxShown : 12)
     let hidden = isShort ? [] : values.dropFirst(5)
     func items(_ values: some Sequence<Facet.Value>) -> [HTML] {
       values.map { item($0, choice, content) }
@@ -405,7 +409,7 @@ extension HTMLRenderer {
     let facet = choice.facet
     let text = words(of: value, facet, content).safeLine
     let label = facet.isRange ? "\(text): \(value.count.grouped)" : value.text.safeLine
-    let isOn = choice.isChosen(value)
+    let (isOn, isOut) = (choice.isChosen(value), choice.excluded.contains(value.text))
     let address = narrowed(content) {
       $0.conditions = choice.rest + [choice.condition(toggling: value)].compactMap(\.self)
     }
@@ -419,11 +423,12 @@ extension HTMLRenderer {
       : #"<rect width="\#(length)" height="100"/>"#
     // The script makes the range from one to another.
     let bounds = choice.bounds(of: value)
+    let shown: HTML = isEmpty ? "<i>empty</i>" : "\(text)"
     return """
-      <li><a href="\(address)"\(attribute: "title", isEmpty ? nil : label)\(attribute: "aria-current", isOn ? "true" : nil)\
+      <li><a href="\(address)"\(attribute: "title", isOut ? "\(isEmpty ? "empty" : label): excluded" : isEmpty ? nil : label)\(attribute: "aria-current", isOn ? "true" : nil)\
       \(attribute: "data-from", bounds?.lower?.condition)\(attribute: "data-to", bounds?.upper?.condition)\
       \(attribute: "draggable", bounds.map { _ in "false" })>\
-      <bdi>\(isEmpty ? "<i>empty</i>" : "\(text)" as HTML)</bdi> <span class="number">\(value.count.grouped)</span>\
+      <bdi>\(isOut ? "<s>\(shown)</s>" : shown)</bdi> <span class="number">\(value.count.grouped)</span>\
       <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">\(bar)</svg></a></li>
       """
   }
@@ -438,6 +443,8 @@ private struct FacetChoice {
   let rest: [String]
   /// The chosen values; an empty text stands for a missing one.
   private let chosen: [String]
+  /// The values that a filter leaves out.
+  let excluded: Set<String>
   /// The bounds of each range.
   private let bounds: [RangeBounds?]
   /// The indices of the ranges that the chosen one consists of; `nil` for any other filter.
@@ -455,6 +462,8 @@ private struct FacetChoice {
     own = filters.joined().filter(isOwn)
     rest = filters.filter { !$0.allSatisfy(isOwn) }.map(\.condition)
     chosen = facet.isRange ? [] : own.flatMap(\.equalValues)
+    let excluding = filters.joined().filter { $0.conditions.allSatisfy { $0.field == facet.field } }
+    excluded = facet.isRange ? [] : Set(excluding.flatMap(\.excludedValues))
     let range = RangeBounds(own)
     bounds =
       !facet.isRange
@@ -559,6 +568,17 @@ extension TypedFilter {
     return switch condition.test {
     case .compare(.equal, _), .oneOf: condition.values
     case .compare, .range, .pattern: []
+    }
+  }
+
+  /// The values that a field must not have; none for any other filter.
+  fileprivate var excludedValues: [String] {
+    switch self {
+    case .not(let filter): return filter.equalValues
+    case .condition(let condition):
+      if case .compare(.notEqual, let value) = condition.test { return [value] }
+      return []
+    case .all, .any: return []
     }
   }
 }

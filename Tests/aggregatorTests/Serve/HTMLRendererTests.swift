@@ -274,6 +274,7 @@ import Testing
       #expect(html.contains(#"data-name="id""#))
       #expect(html.contains("12,345 rows"))
       #expect(html.contains("stopped after 30 s."))
+      #expect(html.contains("A list is JSON: <code>json_each(column)</code> has its elements."))
     }
     #expect(hostileAnswer.contains("The first 2 rows in 12 ms"))
     #expect(hostileAnswer.contains("There are more rows."))
@@ -1041,7 +1042,7 @@ import Testing
         facet("Some", ["a", "b"], of: 14), facet("Few", ["a", "https://a.example"], of: 2),
       ], [], showsAll: true)
     let fields = html.matches(of: /<h2>([A-Z][a-z]+)<\/h2>/).map { String($0.1) }
-    #expect(fields == ["Some", "Few", "Range", "Many", "Height", "Zip", "Unique"])
+    #expect(fields == ["Few", "Range", "Some", "Many", "Height", "Zip", "Unique"])
     #expect(html.contains(/<h2>Unique.*Fewer fields<\/a>/.dotMatchesNewlines()))
   }
 
@@ -1700,6 +1701,19 @@ import Testing
     #expect(
       links(facets(kinds, ["kind in (a, b)"]))
         == ["b", "a"].map { start + #"where=kind="\#($0)"&filters=shown"# })
+  }
+
+  @Test(arguments: [
+    ("kind!=a", ["a"]), ("not kind=a", ["a"]), ("kind not in (a, b)", ["a", "b"]),
+    ("not kind~a", []), ("kind=a", []), ("kind!=", ["empty"]), ("kind!=a or kind!=b", []),
+  ])
+  func `a value that a filter excludes is struck out`(filter: String, excluded: [String]) {
+    let values = ["a", "b"].map { Facet.Value(text: $0, count: 2, condition: "kind=\($0)") }
+    let kinds = [Facet(field: "kind", label: "Kind", isRange: false, values: values, missing: 1)]
+    let html = facets(kinds, [filter])
+    let struck = html.matches(of: /<bdi><s>(?:<i>)?([a-z]+)(?:<\/i>)?<\/s><\/bdi>/)
+    #expect(struck.map { String($0.1) } == excluded)
+    #expect(html.matches(of: /title="[a-z]+: excluded"/).count == excluded.count)
   }
 
   @Test(arguments: [
