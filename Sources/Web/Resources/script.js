@@ -81,8 +81,8 @@ function loadPictures() {
 function foldPictures(gallery, address) {
   if (!gallery || pictures.near.size || $(".gallery .loaded")) return;
   for (const each of $$(".gallery")) each.classList.add("plain");
-  if (!$("#no-pictures")) $(".gallery").before(make("p", { class: "note", id: "no-pictures", dir: "auto" }, "Pictures cannot be shown"));
-  send("GET", address).catch(({ message }) => $("#no-pictures")?.replaceChildren(`Pictures cannot be loaded: ${message}`));
+  if (!$("#no-pictures")) $(".gallery").before(make("p", { class: "note", id: "no-pictures", dir: "auto" }, "Pictures cannot be loaded."));
+  send("GET", address).catch(error => $("#no-pictures")?.replaceChildren(`Pictures cannot be loaded. ${words(error)}`));
 }
 
 /* Stops to load the picture of a place, if it has not arrived. */

@@ -72,7 +72,7 @@ def run(site):
     problem = {"status": 502, "content_type": "application/problem+json", "body": '{"detail": "gone"}'}
     page.route("**/image?*", lambda route: route.fulfill(**problem))
     page.reload()
-    expect(page.locator("#no-pictures")).to_have_text("Pictures cannot be loaded: gone")
+    expect(page.locator("#no-pictures")).to_have_text("Pictures cannot be loaded. Gone.")
     expect(page.locator(".gallery.plain .record").first).to_be_visible()
     expect(page.locator(".gallery:not(.plain)")).to_have_count(0)
     expect(page.locator(".record .picture").first).to_be_hidden()
