@@ -364,7 +364,7 @@ struct PagingInference {
       let isPage = Self.pageNames.contains(plain)
       return PagingCandidate(
         step: step(name, isPage: isPage, from: start ?? (isPage ? 1 : 0)),
-        evidence: "tried \(name)", isSaid: false)
+        evidence: "by the parameter \(name)", isSaid: false)
     }
   }
 }

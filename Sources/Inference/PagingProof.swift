@@ -11,7 +11,7 @@ extension Prober {
     guard let rows = proposal.manifest.rows else { return nil }
     let inference = PagingInference(
       exchange: first.exchange, rows: rows.path, rowCount: first.rows.count,
-      id: IDInference(rows: first.rows, noun: proposal.manifest.noun).best.flatMap {
+      id: IDInference(rows: first.records, noun: proposal.manifest.noun).best.flatMap {
         $0.count == 1 ? $0[0] : nil
       })
     var manifest = proposal.manifest
@@ -232,7 +232,7 @@ extension Prober {
     // Records that are the same may vary from one request to the next, as by a time in them.
     let id =
       manifest.id.isEmpty
-      ? IDInference(rows: first.rows, noun: manifest.noun).best ?? [] : manifest.id
+      ? IDInference(rows: first.records, noun: manifest.noun).best ?? [] : manifest.id
     let ids = [first, second].map { sample in
       sample.rows.flatMap { row in id.compactMap { $0.value(in: row) } }.filter { $0 != .null }
     }
@@ -293,7 +293,7 @@ extension Prober {
     case .offset(let parameter):
       let offset = parameter.value + first.rows.count - 1
       let last = try await fetch(manifest, at: .offset(offset), &proposal)
-      return (try? last.get())?.texts == Array(first.texts.suffix(1))
+      return (try? last.get())?.rows.map(\.text) == first.rows.suffix(1).map(\.text)
     case .token, .link: return false
     }
   }

@@ -52,8 +52,8 @@ package struct Prober: Sendable {
       guard !first.rows.isEmpty else { throw failure }
       proposal.warnings.append("rows may be missing: \(failure.message)")
     }
-    proposal.rowCount = first.rows.count
-    proposal.rows = Array(first.rows.prefix(5))
+    proposal.rowCount = first.records.count
+    proposal.rows = Array(first.records.prefix(5))
     var second: Sample?
     if isSingle || first.isFile {
       proposal.manifest.paging.proof = .single
@@ -72,10 +72,12 @@ package struct Prober: Sendable {
     }
     proveSize(hints.paging.size, &proposal, first)
     proveMore(hints.paging.more, &proposal, first, second)
-    try chooseID(&proposal, first.rows + (second?.rows ?? []))
+    noteUnreadable(&proposal, first, second)
+    let records = first.records + (second?.records ?? [])
+    try chooseID(&proposal, records)
     chooseTotal(&proposal, first, second)
     warnOfMissing(&proposal, first)
-    chooseFields(&proposal, first.rows + (second?.rows ?? []))
+    chooseFields(&proposal, records)
     try await proveItem(&proposal, first)
     try await proveChanges(&proposal, first)
     try await proveSearch(&proposal, first)
@@ -131,8 +133,11 @@ package struct Prober: Sendable {
     /// True for the first rows of a file that is too large for a response.
     var isFile = false
 
-    /// The rows as text, to compare pages.
-    var texts: [String] { rows.map(\.text) }
+    /// The rows that can be records: objects, or all of a list without any.
+    var records: [JSON] { rows.contains(where: \.isObject) ? rows.filter(\.isObject) : rows }
+
+    /// The records as text, to compare pages.
+    var texts: [String] { records.map(\.text) }
   }
 
   /// Requests a page, with another parameter of the query if given.
@@ -162,22 +167,29 @@ package struct Prober: Sendable {
   }
 
   /// Sends a request at the rate of the manifest, and a few times again if the service asks for a pause that a page may
-  /// take; only a longer one, another rate limit and a cancellation end the inference.
+  /// take, or fails without one in a way that may pass; only a longer one, another rate limit and a cancellation end the
+  /// inference.
   func send(
     _ request: HTTPRequest, of manifest: Manifest, _ proposal: inout Proposal
   ) async throws(SourceError) -> Result<Sample, SourceError> {
-    var attempts = 1
+    let policy = RetryPolicy.standard
+    var (attempts, bound) = (1, policy.firstWait)
     while true {
-      let result = try await sendOnce(request, of: manifest, &proposal)
-      guard let error = result.failure, [.rateLimited, .serverError].contains(error.code) else {
+      var status: Int?
+      let result = try await sendOnce(request, of: manifest, &proposal, &status)
+      guard var error = result.failure, [.rateLimited, .serverError].contains(error.code) else {
         return result
       }
-      guard attempts < RetryPolicy.standard.attempts, let pause = error.retryAfter,
-        pause <= manifest.timeout, Deadline.leavesRoom(for: pause)
+      // Of a probe, a 500 may be the answer to what the service does not know (RFC 9110, section 15.6).
+      let mayPass = error.code == .serverError && [502, 503, 504].contains(status)
+      let pause = error.retryAfter ?? (mayPass ? bound * .random(in: 0..<1) : nil)
+      guard attempts < policy.attempts, let pause, pause <= manifest.timeout,
+        Deadline.leavesRoom(for: pause)
       else {
         // More requests would make a rate limit worse.
         if error.code == .rateLimited { throw error }
-        return result
+        if mayPass { error.remedy = error.remedy ?? "try again later" }
+        return .failure(error)
       }
       environment.observer(.waiting(pause, reason: error.message))
       do { try await environment.clock.sleep(for: pause) } catch { throw .cancelled }
@@ -185,12 +197,13 @@ package struct Prober: Sendable {
       // The pause is over, and what is tried is counted, not how often.
       proposal.quotaReset = nil
       proposal.requests -= 1
-      attempts += 1
+      (attempts, bound) = (attempts + 1, bound * 2)
     }
   }
 
   private func sendOnce(
-    _ request: HTTPRequest, of manifest: Manifest, _ proposal: inout Proposal
+    _ request: HTTPRequest, of manifest: Manifest, _ proposal: inout Proposal,
+    _ status: inout Int?
   ) async throws(SourceError) -> Result<Sample, SourceError> {
     let known = DeclaredPlugin(name, manifest).settings
     var request = request
@@ -227,10 +240,11 @@ package struct Prober: Sendable {
       proposal.quotaReset = answer.response.quotaPause(from: now).map {
         now.addingTimeInterval($0 / .seconds(1))
       }
-      let status = answer.response.status
-      guard proposal.requests > 1 || ![404, 410].contains(status) else {
+      status = answer.response.status
+      guard proposal.requests > 1 || ![404, 410].contains(answer.response.status) else {
         throw SourceError(
-          .rejected, "there is nothing at \(request.endpoint): its service answered \(status)",
+          .rejected,
+          "there is nothing at \(request.endpoint): its service answered \(answer.response.status)",
           remedy: Self.wrongURL)
       }
       let response = try answer.response.checked(by: service, wantsKey: !known.isEmpty, now: now)
@@ -428,6 +442,25 @@ package struct Prober: Sendable {
         ? "all values are text" : "not text: \(paths.joined(separator: ", ").oneLine(atMost: 80))")
   }
 
+  /// Says how many rows of the pages that were read are no objects, apart from those that are damaged in their format.
+  private func noteUnreadable(_ proposal: inout Proposal, _ first: Sample, _ second: Sample?) {
+    let samples = [first, second].compactMap(\.self)
+    let rows = samples.flatMap(\.rows)
+    let isReported = first.response.conversion?.fault != nil
+    let count = rows.count { !$0.isObject && !(isReported && $0 == .null) }
+    // A list of texts has them as IDs.
+    guard count > 0, samples.contains(where: { $0.rows.contains(where: \.isObject) }) else {
+      return
+    }
+    let words =
+      "\(count) of \(rows.count.of("row")) \(count == 1 ? "is not an object" : "are not objects") and cannot be read"
+    proposal.warnings.append(words)
+    proposal.isPartial = true
+    for index in proposal.evidence.indices where proposal.evidence[index].key == "rows" {
+      proposal.evidence[index].reason += "; \(words)"
+    }
+  }
+
   /// Leaves out the URL of single records if it does not bring the last one of the first page.
   private func proveItem(
     _ proposal: inout Proposal, _ first: Sample
@@ -477,8 +510,6 @@ package struct Prober: Sendable {
         "id", ids.isEmpty ? "–" : ids,
         ids.isEmpty ? "an empty list shows no ID" : "of an empty list, as told or described")
     }
-    // A row that cannot be read has no member at all.
-    let rows = proposal.manifest.format == nil ? rows : rows.filter { $0 != .null }
     let isGiven = !proposal.manifest.id.isEmpty
     let inference = IDInference(
       rows: rows, noun: proposal.manifest.noun,
@@ -500,7 +531,7 @@ package struct Prober: Sendable {
         : "\(inference.repeated ?? "no member is named like an ID"); different in all rows: \(unique.prefix(5).joined(separator: ", "))"
       if !unique.isEmpty { proposal.choices["id"] = unique }
       if mayNumberRows, description == nil, proposal.manifest.paging.proof == .single,
-        proposal.manifest.canNumberRows
+        proposal.manifest.canNumberRows, rows.contains(where: \.isObject)
       {
         proposal.manifest.numbersRows = true
         return proposal.note("id", Manifest.rowNumber, "the number of the row: \(reason)")

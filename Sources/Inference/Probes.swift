@@ -26,7 +26,7 @@ extension Prober {
   ) async throws(SourceError) {
     let manifest = proposal.manifest
     guard manifest.item == nil, manifest.body == nil, manifest.id.count == 1,
-      let row = first.rows.last,
+      let row = first.records.last,
       let id = try? DeclaredRecord(row, id: manifest.id).id
     else { return }
     var tried: [String] = []
@@ -49,7 +49,7 @@ extension Prober {
     var manifest = proposal.manifest
     manifest.item = url
     let (known, paths) = (DeclaredPlugin(name, manifest).settings, manifest.idPaths)
-    guard let row = first.rows.last, let id = try? DeclaredRecord(row, id: paths).id,
+    guard let row = first.records.last, let id = try? DeclaredRecord(row, id: paths).id,
       let request = manifest.itemRequest(id, in: environment.settings, knowing: known)
     else { return .success(false) }
     switch try await send(request, of: manifest, &proposal) {
@@ -101,7 +101,7 @@ extension Prober {
   ) async throws(SourceError) {
     let manifest = proposal.manifest
     guard manifest.search == nil, manifest.body == nil else { return }
-    guard let text = manifest.selectiveText(in: first.rows) else {
+    guard let text = manifest.selectiveText(in: first.records) else {
       return proposal.note("search", "–", "no text is in some of the records only")
     }
     var names = ["q", "search", "query"]
@@ -164,7 +164,7 @@ extension Prober {
       var sized = manifest
       sized.paging.size = Manifest.Parameter(name: name, value: Self.largePage)
       guard case .success(let large) = try await fetch(sized, at: .first, &proposal),
-        large.rows.count > count, Array(large.texts.prefix(count)) == first.texts,
+        large.rows.count > count, large.texts.starts(with: first.texts),
         proposal.mayRequest(until: end)
       else { continue }
       // A service may send fewer than were asked for: then every page would look like the last.

@@ -29,7 +29,7 @@ extension Exchange {
     document.members.contains { normalized($0.name) == "id" && $0.value.kind == "scalar" }
   }
 
-  /// The element for which the longest list with objects is no list of objects, in words; `nil` for no such list.
+  /// An element for which the longest list with objects is no list of them, in words; `nil` for no such list.
   var mixedList: String? {
     var finder = RowsFinder(exchange: self)
     finder.search(document, at: .root)
@@ -47,7 +47,7 @@ private struct RowsFinder {
   private let document: JSON
   private(set) var candidates: [RowsCandidate] = []
   private var emptyLists: [JSONPath] = []
-  /// Lists of objects and others.
+  /// Lists of objects and at least as many others.
   private(set) var mixedLists: [(path: JSONPath, elements: [JSON])] = []
 
   init(exchange: Exchange) {
@@ -78,16 +78,24 @@ private struct RowsFinder {
     guard depth <= Self.maxDepth else { return }
     switch value {
     case .array(let elements):
-      if elements.contains(where: \.isObject), elements.allSatisfy({ $0.isObject || $0 == .null }) {
-        add(elements.filter(\.isObject), Manifest.RowsPath(path), depth)
+      let objects = elements.filter(\.isObject)
+      let others = elements.filter { !$0.isObject && $0 != .null }
+      // Where most elements are objects, the others are damaged rows.
+      let areRows = objects.count > others.count
+      if areRows, others.isEmpty || elements.count > 4 {
+        add(objects, Manifest.RowsPath(path), depth)
       } else if elements.isEmpty {
         emptyLists.append(path)
-      } else if elements.count > 4, elements.contains(where: \.isObject) {
+      } else if elements.count > 4, !objects.isEmpty {
         mixedLists.append((path, elements))
       } else if elements.count <= 4 {
+        let known = candidates.count
         // A few elements of different kinds are an envelope: `[{"total": 7}, […]]`.
         for (index, element) in elements.enumerated() {
           search(element, at: path.appending(String(index)), depth: depth + 1)
+        }
+        if areRows, candidates.count == known, !others.contains(where: { $0.array != nil }) {
+          add(objects, Manifest.RowsPath(path), depth)
         }
       }
     case .object:

@@ -404,6 +404,7 @@ extension Command {
         "name it by --page-param, --offset-param, --next or --single, or use --yes"
       case (false, true):
         "try again when it has records, or name the members that identify a record by --id"
+          + (proposal.isPagingProved ? "" : ", with --yes, as it shows no paging either")
       case (false, false): "name the members that identify a record by --id"
       }
     return CommandError(.partial, "nothing was saved, because \(reason)", hint: .words(remedy))

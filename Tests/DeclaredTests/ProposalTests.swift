@@ -744,6 +744,52 @@ struct ProposalTests {
     #expect(error?.message == "the response has no list of objects")
   }
 
+  @Test func `Where most elements are objects, the others are said, and are no part of the ID`()
+    async throws
+  {
+    let rows = Self.slice(0, 14)
+    let damaged = JSON.array(rows.prefix(6) + [JSON.string("gone")] + rows.dropFirst(6))
+    let few = JSON.array([JSON.string("gone")] + rows.prefix(2))
+    for (body, given, path, count) in [
+      (["data": damaged], nil, "data", 14), (["data": damaged], "data", "data", 14),
+      (damaged, nil, "$", 14), (damaged, "$", "$", 14), (few, nil, "$", 2),
+    ] as [(JSON, String?, String, Int)] {
+      let server = try LoopbackServer { _ in .json(body.text) }
+      let hints = given.map { [JSON.Member("rows", .string($0))] } ?? []
+      let proposal = try await Self.propose(server, hints)
+      let words = "1 of \(count + 1) rows is not an object and cannot be read"
+      #expect(proposal.isProved && proposal.isPartial)
+      #expect(proposal.warnings == [words])
+      #expect(proposal.manifest.rows?.description == path)
+      #expect(proposal.manifest.id == [.root.appending("id")])
+      #expect(proposal.rowCount == count && proposal.rows.allSatisfy(\.isObject))
+      let reasons = Dictionary(proposal.evidence.map { ($0.key, $0.reason) }) { first, _ in first }
+      #expect(reasons["rows"]?.hasSuffix("; \(words)") == true, "\(reasons)")
+      #expect(reasons["id"] == "unique in all \(count) rows")
+    }
+  }
+
+  @Test func `The same damaged rows on each page do not disprove the paging`() async throws {
+    let rows: [JSON] = (0..<12).flatMap { Self.slice($0 * 4, 4) + [JSON.string("gone")] }
+    let server = try LoopbackServer { request in
+      let start = Service.number(request, "offset") ?? 0
+      return .json(JSON.array(rows.dropFirst(start).prefix(10)).text)
+    }
+    let proposal = try await Self.propose(server)
+    #expect(proposal.isProved, "\(proposal.evidence)")
+    #expect(proposal.manifest.paging.step == .offset(Manifest.Parameter(name: "offset", value: 0)))
+    #expect(proposal.warnings == ["4 of 20 rows are not objects and cannot be read"])
+  }
+
+  @Test func `The numbers of rows are no IDs of texts`() async throws {
+    let server = try LoopbackServer { _ in .json(#"{"tags": ["a", "b", "c"]}"#) }
+    let rows = JSON.Member("rows", "tags")
+    let proposal = try await Self.propose(server, [rows], isSingle: true)
+    #expect(!proposal.isComplete && proposal.choices["id"] == ["$"])
+    let told = try await Self.propose(server, [rows, JSON.Member("id", "$")], isSingle: true)
+    #expect(told.isProved && told.warnings.isEmpty, "\(told.warnings)")
+  }
+
   @Test func `A record with an empty list is no list, but an answer with an ID may have one`()
     async throws
   {

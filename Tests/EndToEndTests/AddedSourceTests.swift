@@ -117,7 +117,7 @@ import Testing
     let mixed = try LoopbackServer { request in
       .json(
         request.path == "/mixed"
-          ? #"[{"id": 1}, {"id": 2}, {"id": 3}, {"id": 4}, "five", null]"#
+          ? #"[{"id": 1}, {"id": 2}, "three", "four", "five", null]"#
           : request.path == "/ids"
             ? #"[{"id": 1}, {"id": 2}, {"id": 3}]"#
             : #"[{"id": 1, "n": 1}, {"id": 1, "n": 2}, {"id": 2, "n": 3}]"#)
@@ -125,7 +125,7 @@ import Testing
     let refused = try await home.run("sources add lamps \(mixed.baseURL)/mixed")
     #expect(
       refused.errors
-        == "error: the response has no list of objects: element 4 of $ is \"five\"\n"
+        == "error: the response has no list of objects: element 2 of $ is \"three\"\n"
         + "hint: name the list with --rows PATH, or use the URL of a list\n", "\(refused)")
     let twice = try await home.run("sources add twice \(mixed.baseURL)/twice --rate off --single")
     #expect(
@@ -248,7 +248,8 @@ import Testing
     let added = try await home.run("sources add issues \(service.baseURL)/issues --rate off")
     #expect(added.status == 0, "\(added)")
     #expect(
-      added.lines.contains("paging  tried page  page 2 is empty, and page=1 brings page 1"),
+      added.lines.contains(
+        "paging  by the parameter page  page 2 is empty, and page=1 brings page 1"),
       "\(added)")
     count.withLock { $0 = 70 }
     let sync = try await home.run("issues sync")
@@ -264,11 +265,15 @@ import Testing
     #expect(
       refused.errors == """
         error: nothing was saved, because the list is empty, and shows no ID
-        hint: try again when it has records, or name the members that identify a record by --id
+        hint: try again when it has records, or name the members that identify a record by --id, with --yes, as it shows no paging either
 
         """)
     #expect(!FileManager.default.fileExists(atPath: folder().path))
-    let told = try await home.run("\(line) --id id --single")
+    let unproved = try await home.run("\(line) --id id --yes")
+    #expect(unproved.status == 3, "\(unproved)")
+    let list = try await home.run("lamps list")
+    #expect(list.status == 0 && !list.errors.contains("further pages"), "\(list)")
+    let told = try await home.run("\(line) --id id --single --replace")
     #expect(told.status == 0, "\(told)")
     #expect(try await home.run("lamps list").status == 0)
   }
@@ -332,6 +337,36 @@ import Testing
     #expect(refused.status == code && refused.output == "", "\(refused)")
     #expect(refused.errors.contains("\nhint: retry in 60 min\n"), "\(refused)")
     #expect(busy.requests.count == 3)
+  }
+
+  @Test func `a failure that may pass is tried again, and then says to try later`() async throws {
+    let requests = Mutex(0)
+    let busy = try LoopbackServer { request in
+      let count = requests.withLock { count in
+        count += 1
+        return count
+      }
+      guard request.path == "/soon", count > 1 else { return .status(503, "busy") }
+      return .json(#"[{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]"#)
+    }
+    let added = try await home.run("sources add lamps \(busy.baseURL)/soon --single")
+    #expect(added.status == 0 && busy.requests.count == 2, "\(added)")
+    let refused = try await home.run("sources add down \(busy.baseURL)/down --single")
+    #expect(refused.status == 69 && busy.requests.count == 5, "\(refused)")
+    #expect(refused.errors.hasSuffix("(503): \"busy\"\nhint: try again later\n"), "\(refused)")
+  }
+
+  @Test func `a list with a damaged row is added, and exits with 3 as its lists do`() async throws {
+    let service = try LoopbackServer { _ in
+      .json(#"{"data": [{"id": 1}, {"id": 2}, "x", {"id": 3}, {"id": 4}]}"#)
+    }
+    let added = try await home.run("sources add lamps \(service.baseURL)/x --rate off")
+    #expect(added.status == 3, "\(added)")
+    #expect(
+      added.errors == "warning: lamps: 1 of 5 rows is not an object and cannot be read\n")
+    let list = try await home.run("lamps list")
+    #expect(list.status == 3 && list.lines.count == 4, "\(list)")
+    #expect(list.errors.contains("lamps: 1 row could not be read (row 3: "), "\(list)")
   }
 
   @Test func `a total that is not there is said, and saved only with --yes`() async throws {

@@ -479,7 +479,8 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
       }
       let warnings = [
         shortfall ?? contradiction(reply),
-        paging.isUnproved
+        // After an empty first page there is none.
+        paging.isUnproved && passed > 0
           ? Warning(
             .unproved, "there may be further pages that are not read: records may be missing")
           : nil,

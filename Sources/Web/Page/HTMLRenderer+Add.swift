@@ -159,12 +159,21 @@ extension HTMLRenderer {
   ) -> HTML? {
     let labels = ["rows": "Where the records are", "id": "What identifies a record"]
     var offered = proposal.choices
-    // An ID that was found may be the wrong one.
-    if offered["id"] == nil { offered["id"] = proposal.otherIDs }
+    // An ID that was found may be the wrong one, and an empty list shows none to choose from.
+    if offered["id"] == nil {
+      offered["id"] = proposal.otherIDs ?? (proposal.rowCount == 0 ? [] : nil)
+    }
     let keys = SourceAdding.hints.filter { offered[$0] != nil }
     guard !keys.isEmpty else { return nil }
     let given = SourceAdding.hints.filter { !keys.contains($0) }
     let fields = keys.map { key -> HTML in
+      guard offered[key] != [] else {
+        return """
+          <p><label for="choice-\(key)">\(labels[key] ?? key) <small>(the path of a member, such as id)</small></label>
+          <input id="choice-\(key)" name="\(key)" value="\(content.hints[key] ?? "")" autocomplete="off" \
+          autocapitalize="off" spellcheck="false"></p>
+          """
+      }
       let options = offered[key, default: []].enumerated().map { index, value in
         // The ID that was found is inferred again, perhaps of other rows.
         let isFound = key == "id" && index == 0 && proposal.choices[key] == nil
@@ -425,7 +434,11 @@ extension HTMLRenderer {
   private func decision(on answer: SourceAdding.Answer, at action: String) -> HTML {
     let proposal = answer.proposal
     if let obstacle = proposal.obstacle {
-      return #"<p class="note" role="alert">\#(obstacle.sentence)</p>"#
+      let advice: HTML? =
+        proposal.rowCount == 0
+        ? " Preview it again when it has records, or name what identifies a record above, preview it again, and save it."
+        : nil
+      return #"<p class="note" role="alert">\#(obstacle.sentence)\#(advice)</p>"#
     }
     return """
       \(proposal.isProved ? nil : """
@@ -495,6 +508,7 @@ extension ProposedSource.Evidence {
     case ("id", _): "The records are identified by “\(value)”"
     case ("paging", "single"): "All records come in one response"
     case ("paging", "–"): "No way to further pages was found"
+    case ("paging", _) where value.hasPrefix("by "): "Further pages are read \(value)"
     case ("paging", _): "Further pages are read"
     case ("link", _) where value != "–": "“\(value)” leads to the web page of a record"
     case ("fields", _) where value != "–":

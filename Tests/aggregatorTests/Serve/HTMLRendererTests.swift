@@ -1362,6 +1362,12 @@ import Testing
     // A choice comes before what depends on it.
     #expect(both.firstMatch(of: /Preview again.*Save source/.dotMatchesNewlines()) != nil)
     #expect(both.contains(#"name="url" value="https://a.example/two?a=1&#38;b=2">"#))
+    // An empty list has nothing to choose from.
+    (proposal.rowCount, proposal.obstacle) = (0, "the list is empty, and shows no ID")
+    let empty = page([:], ["id": "code"])
+    #expect(empty.contains(#"<input id="choice-id" name="id" value="code""#))
+    #expect(empty.contains("and shows no ID. Preview it again when it has records, or name "))
+    (proposal.rowCount, proposal.obstacle) = (nil, nil)
     // What was chosen before is kept.
     #expect(page(["id": ["name"]], ["rows": "users"]).contains(#"name="rows" value="users">"#))
   }
@@ -1372,16 +1378,18 @@ import Testing
       .init("rows", "$", "3 objects"), .init("paging", "single", "6 parameters were tried"),
       .init("id", "<b>", "unique"), .init("link", "–", ""), .init("fields", "name, age", "6 more"),
       .init("left out", "nested.a", "lists or objects inside; SQL has them in _row"),
+      .init("paging", "by the parameter offset", "page 2 fetched"),
     ]
     var content = AddContent(url: "https://a.example/two")
     content.answer = .success(SourceAdding.Answer(id: "x", proposal: proposal))
     let html = pages.add(content)
     let items = html.matches(of: /<li>([^<]*)<\/li>/).map { String($0.1) }
     #expect(
-      items.suffix(5) == [
+      items.suffix(6) == [
         "The whole response is the list", "All records come in one response",
         "The records are identified by “&#60;b&#62;”", "The records have name, age and 6 more",
         "Left out of the fields: nested.a (lists or objects inside; SQL has them in _row)",
+        "Further pages are read by the parameter offset",
       ])
     #expect(html.contains("<summary>How this was found</summary>"))
     #expect(!html.contains(#"name="rows""#))
