@@ -773,7 +773,7 @@ struct ProposalTests {
     let rows: [JSON] = (0..<12).flatMap { Self.slice($0 * 4, 4) + [JSON.string("gone")] }
     let server = try LoopbackServer { request in
       let start = Service.number(request, "offset") ?? 0
-      return .json(JSON.array(rows.dropFirst(start).prefix(10)).text)
+      return .json(JSON.array(Array(rows.dropFirst(start).prefix(10))).text)
     }
     let proposal = try await Self.propose(server)
     #expect(proposal.isProved, "\(proposal.evidence)")
