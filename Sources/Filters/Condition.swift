@@ -104,7 +104,7 @@ package struct Condition<Item>: Sendable {
       ? "text" : bound.number == nil ? "dates" : bound.isPeriod ? "numbers or dates" : "numbers"
     let all = values.count.of("value")
     return Warning(
-      Warning.Code("incomparable"),
+      .incomparable,
       "\(values.skipped) of \(all) of \"\(field.name)\" cannot be compared as \(kind)")
   }
 

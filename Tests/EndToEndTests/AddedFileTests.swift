@@ -296,6 +296,25 @@ import Testing
         selected.errors.contains("2 of 3 values of \"amt\" cannot be compared as numbers"),
         "\(end): \(selected)")
     }
+    // Those values may be the ones that are looked for.
+    for end in ["", " --all", " --count", " --json"] {
+      let none = try await home.run("money list --where amt>1000\(end)")
+      #expect(none.status == 3, "\(end): \(none)")
+      #expect(!none.errors.contains("No matching"), "\(end): \(none)")
+      #expect(none.output.contains("\"total\":null") == (end == " --json"), "\(none)")
+    }
+    let none = try await home.run("money list --where amt>1000")
+    #expect(
+      none.errors.contains("No match among the values of money that can be compared\n"), "\(none)")
+    for (line, words) in [
+      ("list --where amt=77", "No matching records of money"),
+      ("search zzyzxq", "No records of money match \"zzyzxq\""),
+    ] {
+      let outcome = try await home.run("money \(line)")
+      #expect(outcome.errors.contains(words), "\(outcome)")
+    }
+    let all = try await home.run("search zzyzxq --source money")
+    #expect(all.errors.contains("No records of money match \"zzyzxq\""), "\(all)")
     try write(
       #"[{"id": 1, "price": 5}, {"id": 2, "price": "N/A"}, {"id": 3, "price": 7}]"#,
       to: "mixed.json")

@@ -67,7 +67,7 @@ extension Plugin {
       "[ID | -]", words: CompletionSource.one(.ids(of: name)),
       options: [.printURL] + Option.lookup,
       notes: layout.link == nil
-        ? ["\(name) have no web pages."]
+        ? ["\(noun.word(for: 2)) have no web pages."]
         : [
           "With - the IDs are read from standard input, one per line, \(maxOpened) at most. \(pickNote)"
         ],
@@ -85,7 +85,7 @@ extension Plugin {
     try invocation.refuseArguments(after: 1)
     guard let link = layout.link else {
       let show = Hint.command("\(name) show \(invocation.arguments.first?.argument ?? "ID")")
-      throw CommandError(.usage, "\(name) have no web pages", hint: linkHint ?? show)
+      throw CommandError(.usage, "\(noun.word(for: 2)) have no web pages", hint: linkHint ?? show)
     }
     let chosen = try await invocation.ids(
       of: self, for: "open", pickedIn: context, takesSeveral: false)

@@ -31,6 +31,9 @@ package struct ListingOutcome: Sendable {
   /// The records that the cache lacks, if only it is listed.
   package var gap: CacheGap?
 
+  /// A note that the first page was read for a selection; `nil` if it was not.
+  package var firstPage: String?
+
   /// True if the list went on after the most pages that were to be read.
   package private(set) var isCapped = false
 
@@ -151,9 +154,14 @@ package struct ListingOutcome: Sendable {
     return max(total, count)
   }
 
-  /// True for a search without matches in the part of the records that it has read.
+  /// True for an answer without matches in the part of the records that was read, or could be compared.
   package var foundNothingYet: Bool {
-    count == 0 && next != nil && remarks.contains { $0.warning.code == .scanned }
+    count == 0 && next != nil && remarks.contains { $0.warning.code == .scanned } || isUndecided
+  }
+
+  /// True if nothing matches among the values that a filter can compare, and there are others.
+  private var isUndecided: Bool {
+    count == 0 && earlier ?? 0 == 0 && remarks.contains { $0.warning.code == .incomparable }
   }
 
   package var hasAnswer: Bool { !provenances.isEmpty }
@@ -353,16 +361,18 @@ package struct ListingOutcome: Sendable {
   /// The summary of a document, with no total if there may be records that would count, too.
   package var printedSummary: ListingSummary {
     var printed = summary
-    if lacksRecords { printed.total = nil }
+    if lacksRecords || isUndecided { printed.total = nil }
     return printed
   }
 
   package func report(to diagnostics: Diagnostics, query: SearchQuery? = nil) {
     // Gaps of a partial answer are reported below.
-    if count == 0, query == nil ? !isPartial : !foundNothingYet, restart == nil {
+    if isUndecided {
+      diagnostics.note("No match among the values of \(source) that can be compared")
+    } else if count == 0, query == nil ? !isPartial : !foundNothingYet, restart == nil {
       let verb = subject == source ? "match" : "for"
       let search = query.map { " \(verb) \"\($0.text.fitted(to: 80))\"" } ?? ""
-      let sought = query == nil ? soughtSubject : subject
+      let sought = query == nil ? soughtSubject : records
       let values = values.map { ". \($0.safeLine)" } ?? ""
       diagnostics.note("No \(sought)\(search)\(suggestion.didYouMean)\(values)")
     }
@@ -373,8 +383,11 @@ package struct ListingOutcome: Sendable {
 
   /// A value is suggested for one of a filter.
   private var soughtSubject: String {
-    suggestion != nil && subject == source ? "matching \(subject)" : subject
+    suggestion != nil && subject == source ? "matching \(records)" : records
   }
+
+  /// The subject in words: `heroes`, or `matching records of weather`.
+  private var records: String { subject.dropLast(source.count) + noun.word(for: 2) }
 
   package func reportCount(to diagnostics: Diagnostics) {
     var counted = self
@@ -426,14 +439,12 @@ package struct ListingOutcome: Sendable {
   private var amount: String {
     // That of bundled records is known, and a warning says what they are.
     let total = isCacheShort ? nil : total
-    // `heroes`, or `matching records of weather`.
-    let all = subject.dropLast(source.count) + noun.word(for: 2)
     if let total, let earlier, earlier > 0, count > 0, earlier + count <= total {
       let range = count == 1 ? "\(earlier + 1)" : "\(earlier + 1)–\(earlier + count)"
-      return "\(range) of \(total) \(all)"
+      return "\(range) of \(total) \(records)"
     }
-    if let total, next != nil { return "\(count) of \(total) \(all)" }
-    return subject == source ? noun.count(count) : "\(count) \(all)"
+    if let total, next != nil { return "\(count) of \(total) \(records)" }
+    return subject == source ? noun.count(count) : "\(count) \(records)"
   }
 
   private func growth(_ query: SearchQuery?, _ diagnostics: Diagnostics) -> String? {
