@@ -444,12 +444,13 @@ extension CommandTree {
       // `sync heroes --max-pages 2` for `heroes sync --max-pages 2`.
       lines.append([source, node.path] + rest.dropFirst())
       if node.takesSource, rest.count == 1, isOther { lines.append([source, "list"]) }
-    } else if rest.isEmpty {
+    } else if rest.isEmpty || !node.takesSource {
+      // `search lamp --count` for `SOURCE search lamp --count`.
       let verbs = catalog.sources.lazy.map { self.find([$0, node.path]) }
       let verb = verbs.first {
         $0.rest.isEmpty && $0.node.command?.options.contains(option) == true
       }
-      if let command = verb?.node.command { return (["SOURCE", node.path], command) }
+      if let command = verb?.node.command { return (["SOURCE", node.path] + rest, command) }
     }
     return lines.lazy.compactMap { words in
       find(words).node.command.flatMap { $0.options.contains(option) ? (words, $0) : nil }

@@ -346,6 +346,10 @@ import Testing
       "\"sync\" does not accept --max-pages\n\nDid you mean \"SOURCE sync --max-pages 3\"?\nhint: aggregator help sync"
     ),
     (
+      "search spider --count",
+      "\"search\" does not accept --count\n\nDid you mean \"SOURCE search spider --count\"?\nhint: aggregator help search"
+    ),
+    (
       "man --help",
       "unknown source or command \"man\"\n\nDid you mean \"help man\"?\nhint: aggregator help"
     ),
