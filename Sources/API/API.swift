@@ -562,8 +562,6 @@ extension ServedSource {
         page.summary.total = try? await cachedCount(of: query, page)
       }
       return SourceListing(source: self, page: .success(page))
-    } catch let error as SourceError where error.code == .nothingCached {
-      return SourceListing(source: self, page: .success(ServedListing()))
     } catch let error as CommandError where query.readsIndex && error.code == .usage {
       let reason = SourceWarning(name, .leftOut(because: error.message))
       return SourceListing(source: self, page: .success(ServedListing(warnings: [reason])))

@@ -283,6 +283,8 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       && cursor.map { IndexedSource<P.Item>.isUnselected($0, of: name, for: words) } ?? false
     guard query.readsIndex || goesOn else { return nil }
     let selection = try selection(of: query)
+    _ = try await plugin.readFirstPage(
+      of: try timely(query), in: environment, query.cache.policy)
     return try await plugin.selected(
       by: selection, in: localEnvironment(for: query), by: index, &outcome)
   }

@@ -98,6 +98,30 @@ import Testing
     #expect(whole.requests.count == count + 1)
   }
 
+  @Test func `a search of all sources reads the first page where nothing is cached`() async throws {
+    #expect(try await home.run("sources add lamps \(url) --rate off").status == 0)
+    let line = "search lamp --source lamps --where id>0"
+    let count = service.requests.count
+    let offline = try await home.run("\(line) --offline")
+    #expect(offline.status == 69, "\(offline)")
+    #expect(
+      offline.errors
+        == "error: lamps: no cached lamps match \"lamp\"\nhint: aggregator lamps sync\n")
+    let refused = try await home.run("\(line) --refresh")
+    #expect(
+      refused.errors.hasSuffix("hint: aggregator lamps search lamp --where 'id>0' --all\n"),
+      "\(refused)")
+    #expect(service.requests.count == count)
+
+    let found = try await home.run("\(line) --json")
+    #expect(found.status == 3 && found.output.contains("\"lamp 5\""), "\(found)")
+    #expect(found.output.contains("\"incomplete\""), "\(found)")
+    #expect(
+      found.errors.contains("lamps: nothing was cached, so its first page was fetched\n"),
+      "\(found)")
+    #expect(service.requests.count == count + 1)
+  }
+
   @Test func `a filter of a list without records is answered, and fetches it once`() async throws {
     let rows = Mutex(#"[{"id": 1, "kind": "a"}]"#)
     let server = try LoopbackServer { _ in .json(rows.withLock(\.self)) }

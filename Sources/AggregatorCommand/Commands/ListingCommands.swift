@@ -107,7 +107,7 @@ private struct RecordListing<P: Plugin> {
     environment.warnIfNoStore(context.diagnostics)
     let options = SourceOptions(invocation)
     let source = try options.source(of: plugin, in: environment)
-    if isLocal, await !needsFirstPage(in: environment) {
+    if isLocal, await !plugin.needsFirstPage(in: environment, options.cachePolicy) {
       explanation?.planLocal(plugin)
     } else {
       let first = PageRequest(matching: query, after: bounds.cursor, limit: bounds.pageSize)
@@ -206,27 +206,15 @@ private struct RecordListing<P: Plugin> {
   ) async throws(CommandError) -> (any DataSource<P.Item>)? {
     guard let selection, isLocal else { return nil }
     try invocation.refuseRefreshOfSelection()
-    if await needsFirstPage(in: environment), let store = environment.store {
-      let first = PageRequest(limit: min(plugin.policy.largestPage, 100))
-      do throws(SourceError) { _ = try await source.page(first) } catch {
-        throw CommandError(error, of: plugin)
-      }
-      let isAll = (try? await store.coverage(of: plugin.name).isComplete) == true
-      context.diagnostics.note(
-        "\(plugin.name): nothing was cached, so \(isAll ? "the list" : "its first page") was fetched"
-      )
+    do throws(SourceError) {
+      let policy = SourceOptions(invocation).cachePolicy
+      let note = try await plugin.readFirstPage(of: source, in: environment, policy)
+      if let note { context.diagnostics.note(note) }
+    } catch {
+      throw CommandError(error, of: plugin)
     }
     return try await plugin.selected(
       by: selection, in: environment, mayBeBundled: !invocation.has(.noFallback), &outcome)
-  }
-
-  /// True if a selection needs the first page of the list, which may be all of it: nothing is cached, and there are no
-  /// samples.
-  private func needsFirstPage(in environment: PluginEnvironment) async -> Bool {
-    guard !invocation.has(.offline), !plugin.hasBundled, plugin.policy.readOrder != .storedOnly,
-      let store = environment.store, (try? await store.status(of: plugin.name).isEmpty) == true
-    else { return false }
-    return (try? await store.coverage(of: plugin.name).isComplete) != true
   }
 
   /// How the listing goes on: by the position, if it is saved.

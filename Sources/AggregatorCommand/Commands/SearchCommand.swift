@@ -25,7 +25,8 @@ extension Command {
         "If a source does not respond within \(SearchOfSources.defaultTime.text) (see --timeout), its local "
           + "data is searched. The exit code is 3 if a source has no answer at all, or less than all.",
         "--where and --sort read cached records, and leave out sources without their fields, which is said; "
-          + "\"help filters\" tells more.",
+          + "\"help filters\" tells more. --sort and --limit hold for each source: the sources keep their order. "
+          + "The search of one source can also count, group and read all records of its service.",
       ],
       examples: [
         ("search \(query)", "search all sources"),
@@ -46,8 +47,11 @@ extension Command {
     let plugins = try invocation.sources(in: context)
     let selection = SelectionText(invocation)
     if let selection {
-      try invocation.refuseRefreshOfSelection()
       try selection.requireFields(of: plugins)
+      let names = try selection.fieldNames()
+      let plugin = plugins.first { Set($0.fieldNames(orTyped: names)).isSuperset(of: names) }
+      try invocation.refuseRefreshOfSelection(
+        or: "\((plugin ?? plugins[0]).name) search \(query.text.typed)\(selection.arguments)")
     }
     suggestSource(for: invocation.arguments, context)
     let options = SourceOptions(invocation)
@@ -193,6 +197,7 @@ struct SearchWriter {
       if output.isForPeople { try printer.print(searches.flatMap(\.hits)) }
       try printer.finish(ListingSummary(joining: searches.map(\.answer)))
     }
+    for note in searches.compactMap(\.outcome.firstPage) { context.diagnostics.note(note) }
     for search in searches where !search.hits.isEmpty {
       search.outcome.reportAmount(to: context.diagnostics, isNamed: true)
     }
@@ -204,8 +209,8 @@ struct SearchWriter {
     if !empty.isEmpty {
       // Those of a filter are not all that match.
       let isFiltered = searches.contains { $0.outcome.subject != $0.source }
-      let words =
-        isFiltered ? "matching \(empty.alternatives) for" : "\(empty.alternatives) match"
+      let records = empty.map { RecordNoun($0).word(for: 2) }.alternatives
+      let words = isFiltered ? "matching \(records) for" : "\(records) match"
       // Of these, all that is known is that samples have no match.
       let sampled = without.filter { $0.origin == .bundled }.map(\.source)
       let part =

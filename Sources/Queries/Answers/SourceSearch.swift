@@ -118,14 +118,12 @@ extension Plugin {
       isLeftOut ? [] : try await found(by: search, selection, in: environment, &outcome)
     }
     let error = result.failure
-    // An empty store is not a failure if the store is what is searched.
-    let isFailure = error.map { $0.code != .nothingCached } ?? false
     let records = (try? result.get()) ?? []
     let origin = outcome.origin
     return SourceSearch(
       source: name, outcome: outcome,
       hits: origin.map { origin in records.map { SearchHit($0, of: self, from: origin) } } ?? [],
-      failure: isFailure ? error.map { CommandError($0, of: self) } : nil,
+      failure: error.map { CommandError($0, of: self) },
       isLeftOut: isLeftOut, origin: origin,
       printTable: { output, context in
         let listing = try output.listing(
@@ -134,24 +132,30 @@ extension Plugin {
         try printer.print(records)
         return printer.hiddenFields
       },
-      error: isFailure ? error : nil)
+      error: error)
   }
 
   private func found(
     by search: SearchOfSources, _ selection: Selection<Item>?, in environment: PluginEnvironment,
     _ outcome: inout ListingOutcome
   ) async throws(SourceError) -> [Item] {
-    let source: any DataSource<Item> =
-      if let selection {
-        try await selectedRecords(
-          by: selection, in: environment, mayBeBundled: search.cachePolicy.mayFallBack, &outcome)
-      } else {
-        try source(in: environment, deadline: search.time).cachePolicy(search.cachePolicy)
-          .timeout(
-            search.time, clock: environment.clock,
-            else: search.cachePolicy.mayFallBack
-              ? try self.source(in: environment).cachePolicy(.offline) : nil)
-      }
+    func timely(
+      else local: (any DataSource<Item>)?
+    ) throws(SourceError) -> any DataSource<Item> {
+      try self.source(in: environment, deadline: search.time).cachePolicy(search.cachePolicy)
+        .timeout(search.time, clock: environment.clock, else: local)
+    }
+    let mayFallBack = search.cachePolicy.mayFallBack
+    let source: any DataSource<Item>
+    if let selection {
+      outcome.firstPage = try await readFirstPage(
+        of: try timely(else: nil), in: environment, search.cachePolicy)
+      source = try await selectedRecords(
+        by: selection, in: environment, mayBeBundled: mayFallBack, &outcome)
+    } else {
+      source = try timely(
+        else: mayFallBack ? try self.source(in: environment).cachePolicy(.offline) : nil)
+    }
     // If the service is asked and fails, the answer says so.
     if selection == nil, !search.cachePolicy.mayAskService, let store = environment.store {
       outcome.gap = try await gap(in: store)

@@ -15,12 +15,12 @@ package struct LocalRecords<Item: SourceRecord>: Sendable {
 }
 
 extension Invocation {
-  /// Refuses an option that asks the service.
-  package func refuseRefreshOfSelection() throws(CommandError) {
+  /// Refuses an option that asks the service; `list` is the command that reads all records of it, `nil` for this one.
+  package func refuseRefreshOfSelection(or list: String? = nil) throws(CommandError) {
     guard has(.refresh) else { return }
     throw CommandError(
       .usage, "--refresh cannot be used: --where, --sort and --count read cached records",
-      hint: "--all reads all records of the service")
+      hint: list.map { .command("\($0) --all") } ?? "--all reads all records of the service")
   }
 }
 
@@ -48,6 +48,27 @@ extension CommandContext {
 }
 
 extension Plugin {
+  /// Reads the first page of the list, which may be all of it, for a selection that needs it; returns a note of that.
+  package func readFirstPage(
+    of source: @autoclosure () throws(SourceError) -> any DataSource<Item>,
+    in environment: PluginEnvironment, _ cachePolicy: CachePolicy
+  ) async throws(SourceError) -> String? {
+    guard await needsFirstPage(in: environment, cachePolicy) else { return nil }
+    _ = try await source().page(PageRequest(limit: min(policy.largestPage, 100)))
+    let isAll = (try? await environment.store?.coverage(of: name).isComplete) == true
+    return "\(name): nothing was cached, so \(isAll ? "the list" : "its first page") was fetched"
+  }
+
+  /// True if a selection needs the first page of the list: nothing is cached, and there are no samples.
+  package func needsFirstPage(
+    in environment: PluginEnvironment, _ cachePolicy: CachePolicy
+  ) async -> Bool {
+    guard cachePolicy.mayAskService, !hasBundled, policy.readOrder != .storedOnly,
+      let store = environment.store, (try? await store.status(of: name).isEmpty) == true
+    else { return false }
+    return (try? await store.coverage(of: name).isComplete) != true
+  }
+
   /// The selected records of the store, or of the bundled data while the store is empty.
   ///
   /// Adds a warning to `outcome` if the store lacks records; errors are those of the store. An answer of bundled records is

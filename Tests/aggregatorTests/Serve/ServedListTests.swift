@@ -692,6 +692,24 @@ import Testing
     #expect(refusal?.status == 409)
   }
 
+  @Test func `a filter reads the first page of a source of which nothing is cached`() async throws {
+    let server = try LoopbackServer { _ in
+      .json(#"[{"id": 1, "name": "lamp", "n": 1}, {"id": 2, "name": "lamp", "n": 2}]"#)
+    }
+    let environment = PluginEnvironment(
+      settings: SourceSettings([:]), transport: HTTPTransport(), store: InMemoryStore())
+    let api = API(
+      sources: [try added(server).source], sql: nil, adding: nil, syncs: SyncJobs(in: environment),
+      now: { MadeUpSource.now })
+    let query = ServedQuery(query: "lamp", conditions: ["n>1"])
+    let offline = try await api.results(of: query.with(\.cache, .offline))
+    #expect(offline.compactMap(\.page.failure?.code) == ["nothingCached"])
+    #expect(server.requests.isEmpty)
+    let found = try await api.results(of: query)
+    #expect(try found.flatMap { try $0.page.get().records.map(\.id) } == ["2"])
+    #expect(server.requests.count == 1)
+  }
+
   @Test func `the page of a search shows local data until a slow service has answered`()
     async throws
   {
