@@ -119,6 +119,11 @@ import Testing
     #expect(
       found.errors.contains("lamps: nothing was cached, so its first page was fetched\n"),
       "\(found)")
+    // The next page cannot be read with --all, either.
+    #expect(try await home.run("lamps list --where id>0 --limit 2 --session s").lines.count == 2)
+    let next = try await home.run("lamps next --session s --refresh")
+    #expect(
+      next.errors.hasSuffix("hint: aggregator lamps list --where 'id>0' --all\n"), "\(next)")
     #expect(service.requests.count == count + 1)
   }
 

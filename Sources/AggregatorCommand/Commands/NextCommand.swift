@@ -195,7 +195,8 @@ private struct NextRun<P: Plugin> {
     else {
       throw file.invalid(nil)
     }
-    try invocation.refuseRefreshOfSelection()
+    let verb = request.query.map { "search \($0.text.typed)" } ?? "list"
+    try invocation.refuseRefreshOfSelection(or: "\(plugin.name) \(verb)\(text.arguments)")
     return try await plugin.selected(
       by: selection, in: environment, mayBeBundled: !invocation.has(.noFallback), &outcome)
   }
