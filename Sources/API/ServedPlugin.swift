@@ -669,7 +669,9 @@ extension ServedRecord {
       cells: columns.compactMap { line($0) },
       card: plugin.layout.cardFields(among: plugin.fields).compactMap { field in
         line(field, with: images)
-          ?? (field.isShown ? Line(field: field.name, label: field.label, value: "") : nil)
+          // Null may mean that lists do not include it.
+          ?? (field.isShown || field[record] != JSON.null
+            ? Line(field: field.name, label: field.label, value: "") : nil)
       },
       link: plugin.layout.link?(record)?.webAddress,
       hasImage: !images.isEmpty)

@@ -481,7 +481,7 @@ package struct ServedRecord: SourceRecord {
   /// The fields of the columns that have a value; empty for programs.
   package var cells: [Line] = []
 
-  /// The fields of the card that have a value, and those of lists without one; empty for programs.
+  /// The fields of the card that have a value, those of lists without one, and empty texts and lists; empty for programs.
   package var card: [Line] = []
 
   /// The web page of the record at its service, an `http` or `https` URL; `nil` if it has none.

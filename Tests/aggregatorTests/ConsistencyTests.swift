@@ -195,7 +195,8 @@ import Testing
   @Test(arguments: [
     ("countries", "country"), ("heroes", "hero"), ("products", "product"), ("users", "user"),
     ("movies", "movie"), ("boxes", "box"), ("classes", "class"), ("people", "person"),
-    ("data", "data"), ("ies", "ie"), ("glass", "glass"), ("status", "status"), ("s", ""), ("", ""),
+    ("goods", "item"), ("data", "data"), ("ies", "ie"), ("glass", "glass"), ("status", "status"),
+    ("s", ""), ("", ""),
   ])
   func `the singular of a source's name is derived`(plural: String, singular: String) {
     #expect(RecordNoun(plural).singular == singular)

@@ -8,8 +8,8 @@ package struct RecordNoun {
   package var isPlural: Bool { singular != plural || Self.irregular[plural] != nil }
 
   private static let irregular = [
-    "cookies": "cookie", "movies": "movie", "news": "news", "people": "person", "series": "series",
-    "shoes": "shoe", "species": "species",
+    "cookies": "cookie", "goods": "item", "movies": "movie", "news": "news", "people": "person",
+    "series": "series", "shoes": "shoe", "species": "species",
   ]
 
   /// Derives the singular from a plural, or leaves the word as it is.

@@ -159,7 +159,7 @@ extension HTMLRenderer {
     return """
       <p class="note\(last.reason == nil ? "" : " failed")" dir="auto">\(last.reason == nil ? nil : Icon.warning.html)\
       <span>\(words.sentence)</span></p>\(rest)
-      <details class="fold"><summary>\(syncs.count == 1 ? "The last sync" : "The last \(syncs.count) syncs")</summary>
+      <details class="fold"><summary>\(syncs.count == 1 ? "Its numbers" : "The last \(syncs.count) syncs")</summary>
       <div class="table-box" tabindex="0" role="region" aria-label="Syncs"><table>
       <thead><tr><th scope="col">Began</th><th scope="col">Result</th><th scope="col" class="number">Took</th>\
       \(numbers.map { #"<th scope="col" class="number">\#($0.capitalizedFirst)</th>"# as HTML })</tr></thead>

@@ -402,7 +402,7 @@ import Testing
     _ prices: [Double], fields: String = #"["price"]"#
   ) async throws -> ServedPlugin<DeclaredPlugin> {
     let rows = prices.enumerated().map {
-      #"{"id": "\#($0 + 1)", "price": \#($1), "day": "2026-01-0\#($0 + 1)"}"#
+      #"{"id": "\#($0 + 1)", "price": \#($1), "day": "2026-01-0\#($0 + 1)", "tags": [], "gone": null}"#
     }
     let server = try LoopbackServer { _ in .json("[\(rows.joined(separator: ","))]") }
     let manifest = """
@@ -466,6 +466,24 @@ import Testing
     let countries = try await source.record("FR", query)
     let country = try #require(countries.records.first)
     #expect(!country.isAsSent && country.kept?["code"]?.string == "FR")
+  }
+
+  @Test func `a record has its empty lists, but nothing that its list may leave out`()
+    async throws
+  {
+    let things = try await things(
+      [2.5], fields: #"["price", "day", "a", "b", "c", "tags", "gone"]"#)
+    let query = ServedQuery.plain.with(\.isForPeople, true)
+    let page = try await things.record("1", query)
+    let card = try #require(page.records.first?.card)
+    #expect(card.map(\.field) == ["id", "price", "day", "a", "b", "c", "tags"])
+    #expect(card.last?.value == "")
+    var content = SourceContent(source: things, query: query)
+    content.detail = DetailContent(id: "1", answer: .success(page), history: nil)
+    let pages = HTMLRenderer(
+      program: "aggregator", sources: [things], isReadOnly: false, now: MadeUpSource.now)
+    let html = pages.page(content, part: .detail)
+    #expect(html.contains(#"<dt>Tags</dt><dd dir="auto"><span class="none">–</span></dd>"#))
   }
 
   @Test func `IDs that are numbers are sorted as such`() async throws {

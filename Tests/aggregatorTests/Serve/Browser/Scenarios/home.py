@@ -48,7 +48,7 @@ def run(site):
     expect(since).to_be_hidden()
     site.may_fail = False
     page.goto(site.origin + "/changes/countries?since=1d")
-    page.get_by_text("The last sync", exact=True).click()
+    page.get_by_text("Its numbers", exact=True).click()
     page.get_by_role("region", name="Syncs").locator("tbody a").first.click()
     page.wait_for_url("**/changes/countries?since=20*Z")
     expect(page.locator(".changes .added").first).to_be_visible()
@@ -65,7 +65,7 @@ def run(site):
     # Only links have the colour of links.
     colors = [place.evaluate("one => getComputedStyle(one).color") for place in (last.locator("span"), page.locator(".count"))]
     assert colors[0] == colors[1], colors
-    page.get_by_text("The last sync", exact=True).click()
+    page.get_by_text("Its numbers", exact=True).click()
     expect(page.get_by_role("region", name="Syncs").locator("tbody tr")).to_have_count(1)
     is_accessible(page)
     # All of them are a file, whatever a page shows.
