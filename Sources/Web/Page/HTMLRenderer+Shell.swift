@@ -117,8 +117,8 @@ extension HTMLRenderer {
       (["↑", "↓", "←", "→"], "move in the list"), (["Page ↑", "Page ↓"], "move by a page"),
       (["Home", "End"], "the first record, the last one"), (["Enter"], "open the record"),
       (["f", "v"], "show the filters, the next view"),
-      (["Esc"], "close it"), (["Ctrl-K", "⌘K"], "go to a page, a record or an action"),
-      (["?"], "show these keys"),
+      (["Esc"], "close it, or leave the search"),
+      (["Ctrl-K", "⌘K"], "go to a page, a record or an action"), (["?"], "show these keys"),
     ]
     return """
       <dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>

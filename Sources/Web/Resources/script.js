@@ -269,6 +269,8 @@ function begin() {
   total = detail() && offset() >= 0 && most === amountIn(countText()?.data.match(/\d[\d,]*/)?.[0] ?? "") ? most : 0;
   $(".records > *")?.setAttribute("data-page", location.href);
   if (detail()) arrange($(".gallery", list()));
+  const [sorted, right] = [$("th[aria-sort]", list()), each => each.getBoundingClientRect().right];
+  if (sorted) tableBox().scrollLeft += Math.max(0, right(sorted) - right(tableBox()));
   fitFilter();
   mark();
   watch();
@@ -1211,7 +1213,9 @@ document.addEventListener("keydown", event => {
     if (menu) {
       menu.open = false;
       $("summary", menu).focus();
-    } else if (shownDetail && !(target === field && field.value)) closeDetail();
+    } else if (target === field && field.value) { event.preventDefault(); field.value = ""; search(); } // as some browsers do
+    else if (shownDetail) closeDetail();
+    else if (target === field) { field.blur(); if (recordAt(1)) focusRecord(); }
   } else if (event.key === "ArrowDown" && target === field) {
     const first = $(".record", list());
     if (first) { event.preventDefault(); first.focus(); }

@@ -131,6 +131,20 @@ def run(site):
         press(listed, "v")
         expect(listed.locator(".views [aria-current]")).to_contain_text(view)
         listed.wait_for_load_state()
+    # Escape empties the search, then leaves it, and single keys are keys again.
+    press(listed, "/")
+    listed.keyboard.type("anvil")
+    expect(listed.locator(".count")).to_contain_text("for “anvil”")
+    press(listed, "Escape")
+    expect(listed.locator("#query")).to_have_value("")
+    expect(listed.locator(".count")).not_to_contain_text("anvil")
+    press(listed, "Escape")
+    focused(listed, ".record >> nth=0")
+    listed.goto(site.origin + "/")
+    press(listed, "/")
+    focused(listed, "#query")
+    press(listed, "Escape", "?")
+    expect(listed.get_by_role("dialog", name="Keys")).to_be_visible()
     listed.close()
 
     # A long title is cut, but does not move, and its outline is whole.
