@@ -106,6 +106,17 @@ def run(site):
         assert min(box["height"], box["width"]) >= 36, box
     # A value of a record leads to the list of those that have it, for which an open record leaves no room.
     page.goto(site.origin + "/sources/countries/FR")
+    # Buttons that are always in sight cover no value, and say nothing before they are used.
+    for copy in page.locator("#detail .copy-value").all():
+        covered, mark = copy.evaluate(
+            """each => {
+                const range = document.createRange();
+                range.setStart(each.parentElement, 0);
+                range.setEndBefore(each);
+                const edges = [range.getBoundingClientRect().right, each.getBoundingClientRect().left];
+                return [edges[0] - edges[1], getComputedStyle(each, "::after").content];
+            }""")
+        assert covered <= 0 and mark == "none", (copy.get_attribute("aria-label"), covered, mark)
     page.locator("#detail a.chip").first.tap()
     expect(page.locator("#detail")).to_be_hidden()
     expect(page.locator(".tools .chip .remove")).to_have_count(1)
@@ -132,6 +143,10 @@ def run(site):
     expect(page.locator(".count").first).to_contain_text("where region is EU")
     count, badge = (page.locator(each).first.bounding_box() for each in (".bar > .count", ".bar .badge"))
     assert badge["y"] < count["y"] + count["height"] and count["y"] < badge["y"] + badge["height"], (count, badge)
+    # Nor are those of an order cut.
+    page.goto(site.origin + "/sources/countries?filters=shown&sort=-capital")
+    heights = page.locator(".bar > .count").first.evaluate("each => [each.scrollHeight, each.clientHeight]")
+    assert heights[0] <= heights[1], heights
     # Cards without pictures are as wide as the field above them.
     page.goto(site.origin + "/sources/countries?view=gallery")
     places = [page.locator(each).bounding_box()["x"] for each in (".gallery.plain >> nth=0", ".search .field")]
@@ -141,6 +156,29 @@ def run(site):
     expect(page.get_by_label("Go to no.")).to_be_visible()
     top = page.locator(".table-box").bounding_box()["y"]
     assert top <= 844 / 3, top
+    # The links of its rows are as tall as a finger needs, in rows that are no taller for it.
+    link = page.locator("tbody .record").first
+    row = page.locator("tbody tr:has(.record)").first.bounding_box()
+    assert link.bounding_box()["height"] >= 32 and row["height"] <= 40, (link.bounding_box(), row)
+    # The column by which it is sorted is in sight, and so is the current source, however long its name is.
+    page.goto(site.origin + "/sources/countries?sort=-capital")
+    expect(page.locator("th[aria-sort]")).to_be_in_viewport(ratio=0.95)
+    for width in (320, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        page.goto(site.origin + "/sources/countries")
+        expect(page.get_by_role("button", name="Go to…")).to_be_visible()
+        for words in ("Countries", "Countries " + 5 * "and territories "):
+            nav, link = page.locator("nav [aria-current]").evaluate(
+                """(link, words) => {
+                    const name = link.querySelector("span:last-of-type");
+                    if (name.textContent !== words) {
+                        name.textContent = words;
+                        link.scrollIntoView({ block: "nearest", inline: "center" });
+                    }
+                    return [link.closest("nav"), link].map(each => each.getBoundingClientRect().toJSON());
+                }""", words)
+            assert nav["left"] <= link["left"] and link["right"] <= nav["right"], (width, nav, link)
+    page.set_viewport_size({"width": 390, "height": 844})
     page.goto(site.origin + "/sources/heroes")
     page.get_by_text("Sort", exact=True).tap()
     expect(page.locator(".sort li span").first).to_be_visible()
