@@ -128,6 +128,11 @@ public struct Warning: Hashable, Codable, Sendable {
 
   /// The words between the two numbers of ``fewer(_:than:in:)``.
   package static let butSent = " but sent "
+
+  /// The words before the reason a file seems to be cut off.
+  package static let cutFile = "the file is incomplete: "
+
+  package var isOfCutFile: Bool { message.hasPrefix(Self.cutFile) }
 }
 
 extension Warning.Code: Codable {

@@ -52,9 +52,9 @@ public struct Coverage: Hashable, Sendable {
   /// True if the reason is rows with the ID of an earlier one; a checkpoint has it in words only.
   package var hasRepeatedIDs: Bool { gapReason?.hasSuffix(Self.repeatedIDs) ?? false }
 
-  /// True if the reason is rows, so that another sync leaves the same out.
-  package var hasUnusableRows: Bool {
-    hasRepeatedIDs || gapReason?.hasSuffix(Self.unreadable) ?? false
+  /// True if the reason is rows that cannot be read, or a file that is cut off: another sync leaves the same out.
+  package var hasUnreadableRows: Bool {
+    gapReason.map { $0.hasSuffix(Self.unreadable) || $0.contains(Warning.cutFile) } ?? false
   }
 
   /// True if the last sync was sent fewer records than the service reports; another one usually is, too.
@@ -132,6 +132,9 @@ private struct ListingEntry {
   static func shortfall(of list: [PageMetadata], cached: Int) -> String? {
     let unreadable = list.reduce(0) { $0 + $1.unreadable }
     if unreadable > 0 { return Coverage.unreadable(unreadable) }
+    if let cut = list.lazy.compactMap({ $0.warnings?.first(where: \.isOfCutFile) }).first {
+      return cut.message
+    }
     let repeated = rows(of: list) - cached
     return repeated > 0 ? Coverage.repeatedIDs(repeated) : nil
   }

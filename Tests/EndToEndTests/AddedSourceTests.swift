@@ -265,6 +265,34 @@ import Testing
     #expect(outcome.status == 0 && !outcome.errors.contains("possibly"), "\(outcome)")
   }
 
+  @Test(arguments: [
+    (
+      #"{"total": 3, "lamps": [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}, {"name": "c"}]}"#,
+      "1 row could not be read"
+    ),
+    ("id,name\n1,a\n2,b\n3,\"c\n", "the file is incomplete: line 4: a quote is not closed"),
+  ])
+  func `no other sync is suggested after one of rows that cannot be read`(
+    text: String, reason: String
+  ) async throws {
+    let type = text.hasPrefix("{") ? "application/json" : "text/csv"
+    let server = try LoopbackServer { _ in
+      .status(200, text, headers: [("Content-Type", type)])
+    }
+    let added = try await home.run(
+      "sources add lamps \(server.baseURL)/lamps --id id --single --rate off")
+    #expect(added.output.contains("aggregator lamps list"), "\(added)")
+    #expect(try await home.run("lamps sync").status == 3)
+    let lines = ["lamps list --where id>0", "lamps search zzz", "doctor lamps --offline"]
+    // The list is fetched again, so that its page has the reason.
+    for line in lines + ["lamps list --refresh"] + lines {
+      let outcome = try await home.run(line)
+      let text = outcome.output + outcome.errors
+      #expect(text.contains(reason), "\(line): \(outcome)")
+      #expect(!text.contains("aggregator lamps sync"), "\(line): \(outcome)")
+    }
+  }
+
   @Test func `a list of one page is added, and read further when it has grown`() async throws {
     let count = Mutex(5)
     let service = try LoopbackServer { request in

@@ -4,6 +4,7 @@ import AggregatorKit
 import AggregatorQueries
 import AggregatorSelection
 import AggregatorTerminal
+import Synchronization
 
 extension Plugin {
   var listCommand: Command {
@@ -236,6 +237,14 @@ private struct RecordListing<P: Plugin> {
         outcome.reportOrigin(to: diagnostics)
       }
     }
+    let written = Atomic(0)
+    let note = Interruption.atEnd {
+      [plugin, isAll = invocation.has(.all), diagnostics = context.diagnostics] in
+      guard isAll else { return }
+      let count = plugin.noun.count(written.load(ordering: .relaxed))
+      diagnostics.note("Interrupted; \(count) written, others are missing")
+    }
+    defer { note.cancel() }
     // A table has the same columns for all records of a screen, whatever the pages of the service.
     var rows = output.format == .table ? context.terminal.height ?? 100 : 0
     var screen: [P.Item] = []
@@ -244,6 +253,7 @@ private struct RecordListing<P: Plugin> {
         screen += records
         guard screen.count >= rows else { continue }
         try printer.print(screen)
+        written.add(screen.count, ordering: .relaxed)
         (screen, rows) = ([], 0)
       }
     } catch {

@@ -61,13 +61,13 @@ extension Plugin {
       total = reported
     }
     var remedy = isSyncable ? nil : change?.remedy.map(Hint.init)
-    if change == nil, coverage.hasUnusableRows {
+    if change == nil, coverage.hasRepeatedIDs || coverage.hasUnreadableRows {
       let numbering = coverage.hasRepeatedIDs ? (self as? DeclaredPlugin)?.numberingCommand : nil
       remedy =
         numbering.map(Hint.command)
         ?? policy.file.map { .words("mend the file \($0.oneLine(atMost: 200))") }
     }
-    let isFinal = change == nil && coverage.sendsFewer
+    let isFinal = change == nil && (coverage.sendsFewer || coverage.hasUnreadableRows)
     let unread = isSyncable ? nil : change.map { "; \($0.message)" }
     let end = rest ?? unread ?? coverage.gapReason.map { ", possibly not all: \($0)" }
     let words =
