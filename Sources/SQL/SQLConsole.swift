@@ -630,7 +630,7 @@ package struct SQLConsole {
     }
     if isSampled {
       context.diagnostics.note(
-        "note: kinds that no source declares are those of a sample: \(SQLSession.sampleSize) records of a table"
+        "note: kinds that no source declares are those of a sample: at most \(SQLSession.sampleSize) records of a table"
       )
     }
     return chosen.map { table in

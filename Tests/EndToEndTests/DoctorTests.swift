@@ -70,6 +70,10 @@ import Testing
       "doctor --offline", ["AGGREGATOR_FORCE_TTY": "100", "NO_COLOR": "1"])
     #expect(outcome.status == 78, "\(outcome)")
     #expect(outcome.lines.last?.hasPrefix("1 problem, ") == true, "\(outcome)")
+    // In a pipe it is said before the rows.
+    let piped = try await home.run("doctor --offline")
+    #expect(piped.errors.hasPrefix("warning: 1 problem, "), "\(piped)")
+    #expect(piped.errors.hasSuffix(": settings\n"), "\(piped)")
     let store = try await findings(home.run("doctor --offline --json"))["store"]
     #expect(store?["state"] == "warning")
     #expect(store?["found"]?.string?.hasPrefix("not examined: the settings") == true)

@@ -80,15 +80,19 @@ extension Command {
           : Finding("store", "store", .failed, error.message, error.hint.map(context.plain)))
     }
     findings.sort { Finding.areas.index(of: $0.area) < Finding.areas.index(of: $1.area) }
+    let problems = findings.filter(\.isProblem)
     if output.isForPeople, output.fields == nil {
       try context.listingOutput.write(
         findings.page(on: context.terminalLayout, hasUTF8: context.terminal.hasUTF8))
       try context.listingOutput.flush()
     } else {
+      if !problems.isEmpty {
+        let names = problems.map(\.id).joined(separator: ", ")
+        context.diagnostics.warning("\(findings.summary): \(names)")
+      }
       try RecordPrinter.print(
         findings, as: output.plainListing("doctor", Finding.self), output, in: context)
     }
-    let problems = findings.filter(\.isProblem)
     return problems.isEmpty
       ? .success : problems.contains { $0.area == "settings" } ? .settings : .partial
   }
@@ -553,7 +557,7 @@ extension [Finding] {
   }
 
   /// The numbers of what does not work, and of what is missing or needs a decision.
-  private var summary: String {
+  fileprivate var summary: String {
     let problems = count(where: \.isProblem)
     let notes = count { !$0.isProblem && $0.state != .ok }
     guard problems + notes > 0 else { return "All is well" }
