@@ -89,9 +89,7 @@ function foldPictures(gallery, address) {
 function leavePicture(place) {
   const image = pictures.loading.get(place);
   for (const places of Object.values(pictures)) places.delete(place);
-  if (!image) return;
-  image.onload = image.onerror = null;
-  if (!image.complete) image.src = "";
+  if (image) Object.assign(image, { onload: null, onerror: null }, !image.complete && { src: "" });
 }
 watchPictures();
 
