@@ -24,7 +24,8 @@ extension Command {
       notes: [
         "Requests one page from each service and checks its records, and prints a line for each: the "
           + "response time, the origin of a list now, and the number of cached records; with --verbose all "
-          + "that is known. The exit code is that of the most severe failure.",
+          + "that is known. A page with rows that cannot be read, or a last sync that came to its end without all "
+          + "records, is incomplete. The exit code is that of the most severe failure.",
         "With --laws, checks the laws of paging, search and lookup: at most \(maxLawRequests) requests to each "
           + "service, at its rate limit, in pages so small that a short list has several. What cannot be known of the "
           + "service is not applicable, with the reason. The exit code is 3 if a law is violated.",
@@ -68,7 +69,7 @@ extension Command {
         in: context)
     }
     for (check, plugin) in zip(checks, plugins) {
-      for field in check.emptyFields { context.diagnostics.warning("\(plugin.name): \(field)") }
+      for remark in check.remarks { context.diagnostics.warning("\(plugin.name): \(remark)") }
       guard let error = check.failure else { continue }
       context.diagnostics.warning(
         "\(plugin.name): \(error.message)", hint: error.hint(settings: plugin.settings))
@@ -114,8 +115,10 @@ package struct SourceCheck: Entry {
   let settings: [String]
   /// The records of a page as the laws judge them, or the failure of the service.
   let page: Result<LawReport, SourceError>
-  /// A sentence for each field that records have usually, and none of the page has.
-  package let emptyFields: [String]
+  /// What is to be said of the page, and that the last sync which came to its end may lack records.
+  let remarks: [String]
+  /// True if the page or that sync lacks records, or may.
+  let isIncomplete: Bool
   let time: Duration
   let stored: StoreStatus?
   /// `nil` if a list fails.
@@ -130,9 +133,13 @@ package struct SourceCheck: Entry {
 
   package var isSound: Bool { report?.violations.isEmpty == true }
 
-  var status: String { failure != nil ? "failed" : isSound ? "ok" : "inconsistent" }
+  var isOK: Bool { isSound && !isIncomplete }
 
-  var code: ExitCode { failure.map(ExitCode.init) ?? (isSound ? .success : .partial) }
+  var status: String {
+    failure != nil ? "failed" : isOK ? "ok" : isSound ? "incomplete" : "inconsistent"
+  }
+
+  var code: ExitCode { failure.map(ExitCode.init) ?? (isOK ? .success : .partial) }
 
   package var milliseconds: Int? { failure == nil ? Int(time / .milliseconds(1)) : nil }
 
@@ -140,7 +147,9 @@ package struct SourceCheck: Entry {
 
   package static let fields: [Field<SourceCheck>] = [
     Field("source", "Source", \.id, about: "The source."),
-    Field("status", "Status", \.status, about: "ok, inconsistent (laws violated) or failed."),
+    Field(
+      "status", "Status", \.status,
+      about: "ok, incomplete (records are missing), inconsistent (laws violated) or failed."),
     Field("key", "Key", \.key, about: "The API key: set, missing or not needed."),
     Field("settings", "Settings", \.settings, about: "The settings and their origins."),
     Field("service", "Service", .text, about: "The response of the service: ok, or the error.") {
@@ -185,11 +194,18 @@ extension Plugin {
     let report = await Result { () async throws(SourceError) in
       await judge(try page.get().records)
     }
+    let first = try? page.get()
+    var remarks = (first?.warnings ?? []).map(\.message)
+    let unreadable = first?.unreadable.count ?? 0
+    if unreadable > 0 { remarks.append(Coverage.unreadable(unreadable)) }
+    let shortfall = (try? await environment.store?.coverage(of: name))?.shortfall
+    if let shortfall { remarks.append("the last sync may lack records: \(shortfall)") }
     return SourceCheck(
       id: name, key: keyState(environment.settings), settings: shownSettings(environment.settings),
       page: report,
-      emptyFields: ((try? page.get())?.warnings ?? []).filter { $0.code == .emptyField }.map(
-        \.message),
+      remarks: remarks,
+      isIncomplete: unreadable > 0 || shortfall != nil
+        || first?.warnings.contains { $0.meansIncomplete } == true,
       time: taken, stored: stored,
       origin: await answer(
         isLive: page.failure == nil, hasStored: (stored?.records ?? 0) > 0, in: environment))
@@ -267,7 +283,7 @@ extension [SourceCheck] {
   func rows(on layout: TerminalLayout, hasUTF8: Bool) -> String {
     let sources = map { $0.id.safeLine }
     let results = map { check in
-      check.isSound ? Duration.milliseconds(check.milliseconds ?? 0).text : check.status
+      check.isOK ? Duration.milliseconds(check.milliseconds ?? 0).text : check.status
     }
     let widest = (
       source: sources.map(\.displayWidth).max() ?? 0,
@@ -276,16 +292,16 @@ extension [SourceCheck] {
     )
     var text = ""
     for (index, check) in enumerated() {
-      let isSound = check.isSound
-      let mark = isSound ? (hasUTF8 ? "✓" : "+") : (hasUTF8 ? "✗" : "x")
+      let isOK = check.isOK
+      let mark = isOK ? (hasUTF8 ? "✓" : "+") : (hasUTF8 ? "✗" : "x")
       var line = Line(on: layout)
-      line.add(mark, as: isSound ? .id : .error)
+      line.add(mark, as: isOK ? .id : .error)
       line.move(to: 2)
       line.add(sources[index])
       // Times end in one column.
       var column = 4 + widest.source + widest.result
       line.move(to: column - results[index].displayWidth)
-      line.add(results[index], as: isSound ? nil : .error)
+      line.add(results[index], as: isOK ? nil : .error)
       column += 2
       if column + widest.origin <= layout.width {
         if let origin = check.origin {

@@ -245,6 +245,9 @@ import Testing
       try await home.run("doctor lamps --offline").output.contains("25 lamps cached, fetched"))
     state.withLock { $0 = .short }
     #expect(try await home.run("lamps sync").status == 3)
+    let check = try await home.run("sources check lamps --fields status --tsv")
+    #expect(check.status == 3 && check.lines == ["incomplete"], "\(check)")
+    #expect(check.errors.contains("reports 25 records but sent 24"), "\(check)")
     state.withLock { $0 = .broken }
     let words = "25 lamps are cached, possibly not all: the service reports 25 records but sent 24"
     let count = try await home.run("lamps list --all --refresh --count")

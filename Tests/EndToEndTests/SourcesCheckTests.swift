@@ -93,6 +93,17 @@ import Testing
     }
   }
 
+  @Test func `rows of the page that cannot be read are reported`() async throws {
+    let server = try LoopbackServer { _ in
+      .json(#"{"lamps": [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}, {"name": "c"}]}"#)
+    }
+    let home = try TestHome()
+    _ = try await home.run("sources add lamps \(server.baseURL)/lamps --id id --single --rate off")
+    let outcome = try await home.run("sources check lamps --fields source,status,exitCode --tsv")
+    #expect(outcome.status == 3 && outcome.lines == ["lamps\tincomplete\t3"], "\(outcome)")
+    #expect(outcome.errors == "warning: lamps: 1 row could not be read\n", "\(outcome)")
+  }
+
   @Test func `shows no secret and rejects an unknown source`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
