@@ -660,7 +660,9 @@ extension ServedRecord {
       line?.isHeading = field.name == idField || field.name == nameField
       return line
     }
-    let shown = plugin.fields.filter(\.isShown).compactMap { line($0) }
+    // What is shown as a picture needs no address.
+    let shown = plugin.fields.filter(\.isShown).compactMap { line($0, with: images) }
+      .filter { $0.images.isEmpty && !images.contains($0.value) }
     // A number that identifies a record says nothing beside its name.
     let isNumber = Int(id).map(String.init) == id
     self.init(

@@ -427,6 +427,22 @@ import Testing
     #expect(countries.map(\.kind) == source.fields.map(\.kind))
   }
 
+  @Test func `a card does not name the address of the picture that it shows`() throws {
+    let manifest = try Manifest(
+      reading: Data(
+        #"""
+        {"url": "http://127.0.0.1:1/things", "rows": "$", "id": "id", "paging": "single",
+        "fields": ["name", "picture", "price"], "image": "picture"}
+        """#.utf8))
+    let text = #"{"id": 7, "name": "One", "picture": "http://127.0.0.1:1/1.png", "price": 2}"#
+    let row = try JSONDecoder().decode(JSON.self, from: Data(text.utf8))
+    let record = ServedRecord(
+      try DeclaredRecord(row, id: manifest.id), of: DeclaredPlugin("things", manifest), columns: [])
+    #expect(record.hasImage)
+    #expect(record.summary.map(\.field) == ["price"])
+    #expect(record.card.map(\.field).contains("picture"))
+  }
+
   @Test func `a value that several records have leads to them from each`() async throws {
     func detail(_ prices: [Double]) async throws -> String {
       let things = try await things(prices)
