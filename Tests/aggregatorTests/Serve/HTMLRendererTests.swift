@@ -711,7 +711,7 @@ import Testing
     #expect(
       deleted.contains(
         "All 1 cached, besides 2 deleted here, and 1 removed upstream; synced 63 s ago<"))
-    let sum = "1 record cached, of 1 of 1 source: search them here, or query them"
+    let sum = "1 record cached from 1 of 1 source: search them here, or query them"
     // In the part that a sync renews.
     #expect(deleted.contains(#"<div id="sources"><p class="summary">\#(sum)"#))
   }
