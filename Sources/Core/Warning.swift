@@ -45,8 +45,6 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let notIncremental = Code("notIncremental")
     /// A search has no matches: the fields that were searched, and filters that have some.
     public static let noMatches = Code("noMatches")
-    /// A filter cannot compare some values.
-    package static let incomparable = Code("incomparable")
     /// A record or an image is not cached.
     public static let notCached = Code("notCached")
     /// An open list was loaded anew, because the service had changed it.

@@ -469,3 +469,8 @@ package enum CommonKind: Sendable {
     }
   }
 }
+
+extension Warning.Code {
+  /// A filter cannot compare some values.
+  package static let incomparable = Warning.Code("incomparable")
+}

@@ -1,3 +1,4 @@
+import AggregatorFilters
 package import AggregatorKit
 package import AggregatorTerminal
 import DeclaredSource
