@@ -13,6 +13,8 @@ package struct Condition<Item>: Sendable {
 
   package let field: Field<Item>
   private let test: Test
+  /// The operands with which values are compared by their order: kept, as each value of a list asks for them.
+  private let bounds: [Operand]
 
   package init(
     _ typed: TypedCondition, _ fields: [Field<Item>], at now: Date
@@ -59,15 +61,12 @@ package struct Condition<Item>: Sendable {
     case .pattern(let text, let ignoresCase):
       test = .pattern(try Pattern(text, ignoringCase: ignoresCase))
     }
-  }
-
-  /// The operands with which values are compared by their order.
-  private var bounds: [Operand] {
-    switch test {
-    case .compare(let comparison, let operand) where comparison.isOrder: [operand]
-    case .range(let low, let high): [low, high]
-    case .compare, .oneOf, .pattern: []
-    }
+    bounds =
+      switch test {
+      case .compare(let comparison, let operand) where comparison.isOrder: [operand]
+      case .range(let low, let high): [low, high]
+      case .compare, .oneOf, .pattern: []
+      }
   }
 
   /// Fails with code `invalidRequest` if a record has a date where the condition compares with another text.
