@@ -238,11 +238,14 @@ private struct RecordListing<P: Plugin> {
       }
     }
     let written = Atomic(0)
+    // What a pager holds back, or jq has read, is not written.
+    let isWritten = !context.terminal.isOutput && !invocation.has(.jq)
     let note = Interruption.atEnd {
       [plugin, isAll = invocation.has(.all), diagnostics = context.diagnostics] in
       guard isAll else { return }
       let count = plugin.noun.count(written.load(ordering: .relaxed))
-      diagnostics.note("Interrupted; \(count) written, others are missing")
+      let words = isWritten ? "\(count) written, others" : "records"
+      diagnostics.note("Interrupted; \(words) may be missing")
     }
     defer { note.cancel() }
     // A table has the same columns for all records of a screen, whatever the pages of the service.
