@@ -46,7 +46,7 @@ package struct FieldSummary: Hashable, Sendable {
     return summary
   }
 
-  /// What makes the rows of the summary from records.
+  /// Returns a reader that collects the values of records for this summary.
   package func reader<Item>(of all: [Field<Item>]) throws -> FieldSummaryReader<Item> {
     let parts = try parts(of: all)
     return FieldSummaryReader(

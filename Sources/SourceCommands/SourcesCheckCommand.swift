@@ -115,7 +115,7 @@ package struct SourceCheck: Entry {
   let settings: [String]
   /// The records of a page as the laws judge them, or the failure of the service.
   let page: Result<LawReport, SourceError>
-  /// What is to be said of the page, and that the last sync which came to its end may lack records.
+  /// The warnings about the page, and about records that the last finished sync may lack.
   let remarks: [String]
   /// True if the page or that sync lacks records, or may.
   let isIncomplete: Bool
