@@ -151,6 +151,15 @@ package struct Condition<Item>: Sendable {
     }
   }
 
+  /// True if it tells other records at another time.
+  package var isRelative: Bool {
+    switch test {
+    case .compare(_, let operand): operand.isRelative
+    case .oneOf(let operands): operands.contains(where: \.isRelative)
+    case .range, .pattern: bounds.contains(where: \.isRelative)
+    }
+  }
+
   /// True if ``check(all:)`` may fail.
   package var needsAllValues: Bool {
     switch field.kind {

@@ -20,6 +20,8 @@ struct Operand: Sendable {
   /// True for a number with zeros before it, such as 007, which is equal to no other text of this number.
   private let isCode: Bool
   private let period: Period?
+  /// True for words such as `yesterday`, which tell another period at another time.
+  let isRelative: Bool
 
   /// - Parameter now: The time from which words such as `yesterday` tell another one.
   init(_ text: String, at now: Date) {
@@ -35,6 +37,7 @@ struct Operand: Sendable {
       }
     let literal = Period(recorded: text)
     period = literal ?? Period(words: text, at: now)
+    isRelative = literal == nil && period != nil
     ordersTexts = literal == nil && number == nil
   }
 
@@ -58,7 +61,7 @@ struct Operand: Sendable {
   }
 
   /// True if one of the values is equal; without any, an empty operand is.
-  func isEqual(to values: [JSON]) -> Bool {
+  func isEqual(to values: PresentValues) -> Bool {
     text.isEmpty ? values.isEmpty : values.contains(where: equals)
   }
 
@@ -183,11 +186,29 @@ extension String {
 
 extension JSON {
   /// The values that are there: the elements of a list, or the value itself, without null and empty text.
-  package var present: [JSON] {
+  package var present: PresentValues {
     switch self {
-    case .null, .string(""): []
-    case .array(let elements): elements.flatMap(\.present)
-    default: [self]
+    case .null, .string(""): PresentValues()
+    case .array(let elements): PresentValues(elements.flatMap(\.present))
+    default: PresentValues(self)
     }
+  }
+}
+
+/// The present values of a field of a record, mostly one, for which no array is made.
+package struct PresentValues: RandomAccessCollection, Sendable {
+  private let first: JSON?
+  private let others: [JSON]
+
+  fileprivate init(_ value: JSON? = nil) { (first, others) = (value, []) }
+
+  fileprivate init(_ values: [JSON]) { (first, others) = (values.first, Array(values.dropFirst())) }
+
+  package var startIndex: Int { 0 }
+  package var endIndex: Int { first == nil ? 0 : 1 + others.count }
+
+  package subscript(index: Int) -> JSON {
+    if index == 0, let first { return first }
+    return others[index - 1]
   }
 }

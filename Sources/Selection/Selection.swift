@@ -151,6 +151,9 @@ package struct Selection<Item: SourceRecord>: Sendable {
 
   package var isFilter: Bool { !filters.isEmpty }
 
+  /// True if it selects other records at another time.
+  var isRelative: Bool { filters.flatMap(\.conditions).contains(where: \.isRelative) }
+
   /// The fields that it reads and lists do not include.
   package var detailFields: [String] { fields.filter(\.isDetail).map(\.name) }
 

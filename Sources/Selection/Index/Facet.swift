@@ -235,7 +235,7 @@ enum FacetShape: Sendable {
 
   /// The different texts of each of these values; those of one number have the shortest of them, as a condition selects them
   /// together.
-  private static func texts(of values: [[JSON]]) -> [[String]] {
+  private static func texts(of values: [PresentValues]) -> [[String]] {
     var shortest: [Numeral: String] = [:]
     for value in values.joined() {
       guard let number = Numeral(recorded: value) else { continue }

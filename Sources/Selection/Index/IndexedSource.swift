@@ -38,8 +38,8 @@ package struct IndexedSource<Item: SourceRecord>: DataSource {
       guard let table = try await index.table(of: selection.fields) else {
         return try await source.page(request)
       }
-      let found = try await index.found(in: table, matching: request.query)
-      let rows = try table.rows(selectedBy: selection, among: found)
+      let selected = try await index.selected(by: selection, matching: request.query, in: table)
+      let rows = selected.rows
       var start = 0
       if let position = try seal.open(request.cursor, as: Position.self) {
         guard 0...1_000_000_000 ~= position.offset else { throw .damaged(request.cursor) }
@@ -64,9 +64,7 @@ package struct IndexedSource<Item: SourceRecord>: DataSource {
         page.next = try seal.close(
           Position(offset: shown.endIndex, last: last.map { table.positions[$0] }))
       }
-      page.warnings =
-        selection.warnings(unfetched: found.count { table.lacksDetails[$0] })
-        + table.warnings(of: selection, among: found) + index.records.warnings(on: stored)
+      page.warnings = selected.warnings + index.records.warnings(on: stored)
       return page
     }
     throw SourceError(.busy, "\(index.records.source) are changing all the time")

@@ -17,6 +17,8 @@ package actor RecordIndex<Item: SourceRecord> {
   private(set) var table: RecordTable?
   /// The fields of the table, the one that was needed last at the end.
   private var recent: [String] = []
+  /// What the last selections show, that which was asked for last at the end: each page of a list asks for it.
+  private var selected: [(key: SelectionKey, rows: SelectedRows)] = []
   private var reading: Task<Result<RecordTable, SourceError>, Never>?
   /// The number of readings that have begun.
   private(set) var begun = 0
@@ -140,7 +142,7 @@ package actor RecordIndex<Item: SourceRecord> {
       known = count <= most ? try await table(of: selection.fields) : nil
     }
     guard let table = known else { return nil }
-    return try table.rows(selectedBy: selection, among: Array(table.positions.indices)).count
+    return try await selected(by: selection, matching: nil, in: table).rows.count
   }
 
   /// The number of records before one in the order of a selection; `nil` if it is not among them.
@@ -151,11 +153,12 @@ package actor RecordIndex<Item: SourceRecord> {
       let record = try await records.store.record(id.description, of: records.source),
       let row = table.row(at: record.position)
     else { return nil }
-    let found = try await found(in: table, matching: query)
-    return try table.rows(selectedBy: selection, among: found).firstIndex(of: row)
+    return try await selected(by: selection, matching: query, in: table).rows.firstIndex(of: row)
   }
 
   private static var maxSearched: Int { 50_000 }
+  private static var maxSelections: Int { 8 }
+  private static var maxSelectedRows: Int { 1_000_000 }
 
   /// The rows that match a query, by their rank; all without one.
   nonisolated func found(
@@ -173,10 +176,56 @@ package actor RecordIndex<Item: SourceRecord> {
     return found
   }
 
+  /// What a selection shows of the records of a table that match a query.
+  nonisolated func selected(
+    by selection: Selection<Item>, matching query: SearchQuery?, in table: RecordTable
+  ) async throws(SourceError) -> SelectedRows {
+    let key = SelectionKey(revision: table.revision, text: selection.text, query: query)
+    if !selection.isRelative, let known = await known(key) { return known }
+    let found = try await found(in: table, matching: query)
+    let rows = SelectedRows(
+      rows: try table.rows(selectedBy: selection, among: found),
+      warnings: selection.warnings(unfetched: found.count { table.lacksDetails[$0] })
+        + table.warnings(of: selection, among: found))
+    if !selection.isRelative { await keep(rows, for: key) }
+    return rows
+  }
+
+  private func known(_ key: SelectionKey) -> SelectedRows? {
+    guard let index = selected.firstIndex(where: { $0.key == key }) else { return nil }
+    selected.append(selected.remove(at: index))
+    return selected.last?.rows
+  }
+
+  private func keep(_ rows: SelectedRows, for key: SelectionKey) {
+    selected.removeAll { $0.key == key || $0.key.revision != key.revision }
+    selected.append((key, rows))
+    while selected.count > 1,
+      selected.count > Self.maxSelections
+        || selected.reduce(0, { $0 + $1.rows.rows.count }) > Self.maxSelectedRows
+    {
+      selected.removeFirst()
+    }
+  }
+
   private func touch(_ names: [String]) {
     recent.removeAll(where: names.contains)
     for name in names where !recent.contains(name) { recent.append(name) }
   }
+}
+
+/// The list that rows are selected for.
+private struct SelectionKey: Hashable {
+  let revision: String
+  let text: SelectionText
+  let query: SearchQuery?
+}
+
+/// The rows of a table that a selection shows, in its order.
+struct SelectedRows: Sendable {
+  let rows: [Int]
+  /// Of fields that lists do not include, and of values that conditions cannot be compared with.
+  let warnings: [Warning]
 }
 
 /// Records of a source at one time, and the values of some of their fields.

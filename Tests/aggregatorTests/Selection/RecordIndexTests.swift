@@ -146,6 +146,21 @@ import Testing
     #expect(end.records.isEmpty && end.next == nil)
   }
 
+  @Test func `words for a date tell another one on another day, though the rows of selections are kept`()
+    async throws
+  {
+    try await save([Thing(id: 1, text: "2026-05-01"), Thing(id: 2, text: "2026-05-03")])
+    let day = try #require(ISO8601DateFormatter().date(from: "2026-05-02T12:00:00Z"))
+    for (days, ids) in [(0.0, [1, 2]), (2, [2]), (5, []), (0, [1, 2])] {
+      let now = day.addingTimeInterval(days * 86_400)
+      let text = SelectionText(conditions: ["text>2 days ago"])
+      let selection = try Selection(text, Self.fields, at: now)
+      let selected = SelectedSource("things", of: records.records, selection) { _ in false }
+      let page = try await IndexedSource(index, selected).page(PageRequest())
+      #expect(page.records.map(\.id) == ids, "\(days)")
+    }
+  }
+
   @Test func `a cursor of another selection is invalid`() async throws {
     try await save((0..<50).map { Thing(id: $0) })
     let cursor = try await sources([], "id")[1].page(PageRequest(limit: 5)).next
