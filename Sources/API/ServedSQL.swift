@@ -237,8 +237,16 @@ extension String {
 
   /// This text as a name in SQL, in quotes only where it needs them.
   package var sqlSpelling: String {
-    let isPlain = wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil
-    return isPlain && !Self.sqlKeywords.contains(lowercased()) ? self : sqlQuoted
+    let isPlain = utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+    let isName = isPlain && first?.isNumber == false
+    return isName && !Self.sqlKeywords.contains(lowercased()) ? self : sqlQuoted
   }
 
   /// The words that SQLite or PostgreSQL take for something else than a name.

@@ -10,6 +10,7 @@ public struct DeclaredPlugin: Plugin {
   package let service: String?
   /// Made once: they are asked for with each record.
   private let lazyFields: Lazy<[Field<DeclaredRecord>], Never>
+  private let lazyPolicy: Lazy<Policy, Never>
 
   /// A source whose secrets are not bound to a host, for a manifest that was written by this process.
   package init(_ name: String, _ manifest: Manifest) {
@@ -27,11 +28,16 @@ public struct DeclaredPlugin: Plugin {
     _ lazy: Lazy<Result<Manifest, SourceError>, Never>
   ) {
     (self.name, self.folder, self.service, self.lazy) = (name, folder, service, lazy)
-    lazyFields = Lazy { ((try? lazy.value().get()) ?? Manifest(url: "")).recordFields }
+    lazyFields = Lazy { Self.manifest(of: lazy).recordFields }
+    lazyPolicy = Lazy { Self.manifest(of: lazy).policy(of: name) }
   }
 
   /// The manifest; one without anything if it cannot be read, which ``remote(in:)`` reports.
-  package var manifest: Manifest { (try? lazy.value().get()) ?? Manifest(url: "") }
+  package var manifest: Manifest { Self.manifest(of: lazy) }
+
+  private static func manifest(of lazy: Lazy<Result<Manifest, SourceError>, Never>) -> Manifest {
+    (try? lazy.value().get()) ?? Manifest(url: "")
+  }
 
   /// The reason the manifest cannot be used; `nil` if it can.
   package var failure: SourceError? {
@@ -147,34 +153,7 @@ public struct DeclaredPlugin: Plugin {
       card: fields.map(\.name).filter { !copies.contains($0) }, link: link, images: images)
   }
 
-  public var policy: Policy {
-    // All pages of a file are one request.
-    let isFileOnly = manifest.isFile && manifest.item == nil && manifest.search == nil
-    let rate = (isFileOnly || manifest.file != nil ? nil : manifest.rate).map {
-      Setting("\(name)_RATE", .rate, default: "\($0)", about: "rate limit of \(name)")
-    }
-    // Of several lists, each of which may be one page, ten at least.
-    let bound = manifest.each == nil ? 1000 : max(1000, 10 * pageSize)
-    var policy = Policy(
-      deadline: manifest.timeout, rate: rate, largestPage: pageSize,
-      upstreamPageSize: .fixed(pageSize),
-      localSearchBound: manifest.search == nil ? bound : nil,
-      readOrder: .liveFirst(freshFor: manifest.fresh))
-    policy.listIsFile = manifest.isFile
-    policy.file = manifest.file
-    // Only a page that is not cut is known to be unchanged.
-    if manifest.file != nil, !manifest.isFile {
-      policy.syncPageSize = .fixed(100_000)
-    }
-    if manifest.tap != nil { (policy.readOrder, policy.rate) = (.storedOnly, nil) }
-    return policy
-  }
-
-  /// Without a page size of the service, a usual one; for a single response, more than it has.
-  private var pageSize: Int {
-    manifest.paging.size?.value
-      ?? (manifest.isFile ? FilePages.maxRows : manifest.paging.step == nil ? 1_000_000 : 100)
-  }
+  public var policy: Policy { lazyPolicy.value() }
 
   public var changes: ChangeTracking? { manifest.changes?.tracking }
 
@@ -279,6 +258,36 @@ public struct DeclaredPlugin: Plugin {
       }
     }
     return source
+  }
+}
+
+extension Manifest {
+  fileprivate func policy(of source: String) -> Policy {
+    // All pages of a file are one request.
+    let isFileOnly = isFile && item == nil && search == nil
+    let rate = (isFileOnly || file != nil ? nil : self.rate).map {
+      Setting("\(source)_RATE", .rate, default: "\($0)", about: "rate limit of \(source)")
+    }
+    // Of several lists, each of which may be one page, ten at least.
+    let bound = each == nil ? 1000 : max(1000, 10 * pageSize)
+    var policy = Policy(
+      deadline: timeout, rate: rate, largestPage: pageSize,
+      upstreamPageSize: .fixed(pageSize),
+      localSearchBound: search == nil ? bound : nil,
+      readOrder: .liveFirst(freshFor: fresh))
+    policy.listIsFile = isFile
+    policy.file = file
+    // Only a page that is not cut is known to be unchanged.
+    if file != nil, !isFile {
+      policy.syncPageSize = .fixed(100_000)
+    }
+    if tap != nil { (policy.readOrder, policy.rate) = (.storedOnly, nil) }
+    return policy
+  }
+
+  /// Without a page size of the service, a usual one; for a single response, more than it has.
+  private var pageSize: Int {
+    paging.size?.value ?? (isFile ? FilePages.maxRows : paging.step == nil ? 1_000_000 : 100)
   }
 }
 

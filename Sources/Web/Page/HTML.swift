@@ -3,13 +3,26 @@ struct HTML: Sendable {
   var text: String
 
   fileprivate static func escape(_ string: String, into text: inout String) {
+    // By hand: most texts have nothing to escape, and each value of a page comes by here.
+    var isPlain = true
+    for byte in string.utf8 where isMark(byte) { isPlain = false }
+    guard !isPlain else { return text += string }
     var rest = Substring(string).utf8
-    while let mark = rest.firstIndex(where: { "&<>\"'".utf8.contains($0) }) {
+    while let mark = rest.firstIndex(where: isMark) {
       text += Substring(rest[..<mark])
       text += "&#\(rest[mark]);"
       rest = rest[rest.index(after: mark)...]
     }
     text += Substring(rest)
+  }
+
+  private static func isMark(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""),
+      UInt8(ascii: "'"):
+      true
+    default: false
+    }
   }
 }
 
