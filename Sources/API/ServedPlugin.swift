@@ -95,6 +95,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     var run = ListingRun(
       try selected ?? timely(query), of: plugin, matching: words,
       .page(of: limit, after: start ?? cursor), outcome)
+    run.store = environment.store
     run.chosen = query.chosenFields
     let records = try await run.records()
     var listing = try await served(records, chosen, run.outcome.summary, query)

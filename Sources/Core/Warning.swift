@@ -53,6 +53,8 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let removedUpstream = Code("removedUpstream")
     /// A setting is set in the file of another build.
     public static let otherBuild = Code("otherBuild")
+    /// The answer of cached records in the place of the service's lacks some that are not cached.
+    public static let partlyCached = Code("partlyCached")
     /// Records contain a secret, for which `REDACTED` stands.
     public static let redacted = Code("redacted")
     /// A list sent records again, so that others may be missing.
@@ -90,8 +92,8 @@ public struct Warning: Hashable, Codable, Sendable {
   }
 
   private static let incompleteCodes: Set<Code> = [
-    .depthLimit, .incomplete, .mixedGenerations, .repeated, .restarted, .stopped, .unknownSecret,
-    .unproved,
+    .depthLimit, .incomplete, .mixedGenerations, .partlyCached, .repeated, .restarted, .stopped,
+    .unknownSecret, .unproved,
   ]
 
   public var code: Code

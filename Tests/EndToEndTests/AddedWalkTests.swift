@@ -92,6 +92,41 @@ import Testing
     #expect(strict.errors.contains("are cached: read them with --offline --all"), "\(strict)")
   }
 
+  @Test(arguments: failures.filter { $0.code != 75 })
+  func `an answer of a part of the records that stands in for the service is never whole`(
+    failure: Failure
+  ) async throws {
+    #expect(try await home.add(lamps).status == 0)
+    lamps.behave { $0 == 3 ? failure.reply : nil }
+    #expect(try await home.run("lamps sync").status != 0)
+    // Neither the service nor its cached pages have the second ten.
+    lamps.behave { _ in failure.reply }
+    for options in ["--all", "--all --refresh", "--all --offline"] {
+      let (ids, outcome) = try await list(options)
+      #expect(ids == (1...20).map(String.init), "\(options): \(outcome)")
+      #expect(outcome.status == 3, "\(options): \(outcome)")
+      #expect(outcome.errors.contains("limited to cached records: 20 of 25"), "\(outcome)")
+      #expect(outcome.errors.contains("hint: aggregator lamps sync"), "\(outcome)")
+    }
+    struct Document: Decodable {
+      struct Page: Decodable {
+        let count: Int
+        let total: Int?
+      }
+      let page: Page
+    }
+    for command in [
+      "lamps search lamp --limit 5", "lamps search lamp --all", "lamps search lamp --all --offline",
+      "lamps search nothing --offline", "search lamp --source lamps --limit 50",
+    ] {
+      let found = try await home.run("\(command) --json")
+      #expect(found.status == 3, "\(command): \(found)")
+      #expect(found.errors.contains("limited to cached records: 20 of 25"), "\(found)")
+      let page = try JSONDecoder().decode(Document.self, from: Data(found.output.utf8)).page
+      #expect(page.total == nil, "\(command): \(found)")
+    }
+  }
+
   @Test func `a list does not go on in a copy without new records of the service`() async throws {
     #expect(try await home.add(lamps).status == 0)
     #expect(try await home.run("lamps sync").status == 0)

@@ -130,6 +130,7 @@ private struct RecordListing<P: Plugin> {
       }
       run.copy = (copy, plugin.recordStore(in: store))
       run.stored = run.copy?.records
+      run.store = store
     }
     if invocation.has(.count) { return try await count(&run, in: environment) }
     run.details = DetailLoader(of: plugin, source, in: environment, invocation, context)

@@ -156,6 +156,7 @@ private struct NextRun<P: Plugin> {
     run.outcome.earlier = request.earlierCount
     if request.selection == nil, options.cachePolicy.mayFallBack {
       run.stored = environment.store.map { plugin.recordStore(in: $0) }
+      run.store = environment.store
     }
     run.isAllOrNothing = true
     run.prefetch = 0

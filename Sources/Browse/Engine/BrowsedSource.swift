@@ -270,7 +270,9 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   ) -> BrowsedWindow {
     let summary = outcome.summary
     // The badge says these, and a list of cached records is expected to lack some.
-    let implied: Set<Warning.Code> = [.bundled, .cached, .cachedOnly, .incomplete]
+    let implied: Set<Warning.Code> = [
+      .bundled, .cached, .cachedOnly, .incomplete, .partlyCached,
+    ]
     var window = BrowsedWindow(
       columns: columns(of: records, at: start), rows: records.map(row), total: total,
       warnings: summary.warnings.map(\.warning).filter { !implied.contains($0.code) }

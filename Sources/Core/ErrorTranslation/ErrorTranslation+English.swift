@@ -76,6 +76,7 @@ extension ErrorTranslation {
       .noMatches: "Nothing matches the search.",
       .notCached: "This is not saved on this device.",
       .notIncremental: "Everything was loaded anew.",
+      .partlyCached: "Only a part of the records is saved on this device.",
       .redacted: "Some records contain a secret, which is not shown.",
       .reloaded: "The list was loaded anew, because it has changed.",
       .removedUpstream: "The service no longer has this record.",

@@ -93,6 +93,7 @@ extension ErrorTranslation {
       .noMatches: "Nichts passt zur Suche.",
       .notCached: "Das ist auf diesem Gerät nicht gespeichert.",
       .notIncremental: "Alles wurde neu geladen.",
+      .partlyCached: "Nur ein Teil der Einträge ist auf diesem Gerät gespeichert.",
       .redacted: "Manche Einträge enthalten ein Geheimnis, das nicht gezeigt wird.",
       .reloaded: "Die Liste wurde neu geladen, weil sie sich geändert hat.",
       .removedUpstream: "Der Dienst hat diesen Eintrag nicht mehr.",

@@ -167,6 +167,9 @@ package struct ListingOutcome: Sendable {
 
   package var hasAnswer: Bool { !provenances.isEmpty }
 
+  /// True if all pages come from the cache.
+  var isCached: Bool { provenances.allSatisfy { $0.origin == .cached } }
+
   /// The origin of the first page; `nil` without an answer.
   var origin: Provenance.Origin? { provenances.first?.origin }
 
@@ -236,7 +239,6 @@ package struct ListingOutcome: Sendable {
   /// The service may have replaced stored records since the last sync, so a live page needs a list that was read whole.
   mutating func noteTotal(ofStored records: Int, _ coverage: Coverage) {
     let shown = (earlier ?? 0) + count
-    let isCached = provenances.allSatisfy { $0.origin == .cached }
     guard total == nil, !isPartial, !canGrow, shown <= records, !coverage.hasUnlisted,
       isCached || coverage.isListed
     else { return }
@@ -253,7 +255,8 @@ package struct ListingOutcome: Sendable {
     // Only the last one counts: the next page goes on with the scan.
     remarks.removeAll { $0.warning.code == .scanned }
     for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
-      let hint = warning.code == .scanned ? syncCommand.map(Hint.command) : nil
+      let isSyncable = [.scanned, .partlyCached].contains(warning.code)
+      let hint = isSyncable ? syncCommand.map(Hint.command) : nil
       remarks.append(Remark(warning: warning, hint: hint, isNote: warning.code == .cachedOnly))
     }
   }
@@ -277,11 +280,14 @@ package struct ListingOutcome: Sendable {
     if isFilter { subject = "matching \(subject)" }
   }
 
+  /// True if a page says that cached records stand in for the service's, and are not all.
+  var isPartlyCached: Bool { remarks.contains { $0.warning.code == .partlyCached } }
+
   /// Notes at the end of a list of cached records that there are others.
   package mutating func noteGap() {
-    guard let gap, next == nil, provenances.contains(where: { $0.origin == .cached }) else {
-      return
-    }
+    guard let gap, next == nil || isPartlyCached,
+      provenances.contains(where: { $0.origin == .cached })
+    else { return }
     add(gap)
     if goesOnInCopy { isIncomplete = true }
   }
@@ -296,7 +302,7 @@ package struct ListingOutcome: Sendable {
 
   package mutating func add(_ gap: CacheGap) {
     // It says more.
-    remarks.removeAll { $0.warning.code == .cachedOnly }
+    remarks.removeAll { [.cachedOnly, .partlyCached].contains($0.warning.code) }
     var warning = gap.warning.warning
     warning.message = "limited to cached records: \(warning.message)"
     remarks.append(

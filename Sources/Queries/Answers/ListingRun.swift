@@ -33,6 +33,8 @@ package struct ListingRun<P: Plugin> {
   package var copy: (source: any DataSource<P.Item>, records: RecordStore<P.Item>)?
   /// The stored records, whose number is the total of a list that has none if they are all; `nil` to ask no store.
   package var stored: RecordStore<P.Item>?
+  /// The store, which can say what its records lack where they stand in for the service; `nil` to ask none.
+  package var store: (any SourceStore)?
   /// True if a failure after the first page fails the whole run.
   package var isAllOrNothing = false
   /// The number of successive pages without new records after which the run pauses; `nil` leaves that to the pages.
@@ -93,7 +95,10 @@ package struct ListingRun<P: Plugin> {
     while !isOver {
       guard let step = try await nextStep() else { return try await conclusion() }
       add(step)
-      if step.end != nil { await noteTotal() }
+      if step.end != nil {
+        await noteGap()
+        await noteTotal()
+      }
       if mayEndAnywhere, outcome.hasCredibleTotal(within: bounds) {
         isOver = true
         if bounds.bound.items == nil { outcome.trustTotal() }
@@ -190,16 +195,16 @@ package struct ListingRun<P: Plugin> {
     return true
   }
 
-  /// Goes on with the stored records that the cached pages do not have, in a list that shows all of them; false if there
-  /// are none.
+  /// Goes on with the stored records that the cached pages do not have, in a list of these alone that shows all of them;
+  /// false if there are none.
   private mutating func goesOnInStore(because reason: SourceError) async -> Bool {
-    guard let copy, reason.code == .offline, reason.cause == nil, query == nil,
+    guard let copy, reason.allowsFallback, outcome.isCached, query == nil,
       bounds.cursor == nil, bounds.bound.pages == nil, outcome.hasAnswer, !isAllOrNothing,
       replacement == nil,
       let stored = try? await copy.records.store.status(of: copy.records.source).records,
       stored > read, stored < bounds.bound.items ?? .max,
       let rest = pages?.continued(
-        in: copy.records.records.warningOfUnknownSecret(in: copy.records))
+        in: copy.records.recordsInPlaceOfService.warningOfUnknownSecret(in: copy.records))
     else { return false }
     replacement = reason
     pages = rest
@@ -231,6 +236,13 @@ package struct ListingRun<P: Plugin> {
     progress?.expect(outcome.total)
     guard let end = step.end else { return }
     if end != .pageLimit || bounds.isCapped { outcome.end(end) }
+  }
+
+  /// Says what the cache lacks, if the answer claims to be of all records.
+  private mutating func noteGap() async {
+    if outcome.gap == nil, outcome.isPartlyCached, let store {
+      outcome.gap = try? await plugin.gap(in: store)
+    }
     outcome.noteGap()
   }
 

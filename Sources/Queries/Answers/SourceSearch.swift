@@ -163,6 +163,7 @@ extension Plugin {
     var run = ListingRun(
       source, of: self, matching: search.query,
       .page(of: min(search.limit, policy.largestPage)), outcome)
+    run.store = environment.store
     run.chosen = search.chosen
     run.detailsHint = .command("\(name) search \(search.query.text.typed) --details")
     defer { outcome = run.outcome }

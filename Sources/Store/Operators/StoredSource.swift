@@ -13,7 +13,8 @@ extension RecordStore {
   /// brought, is said.
   package var onlyRecords: any DataSource<Item> { StoredSource(recordStore: self, isOnly: true) }
 
-  /// The stored records in the place of a service: a list says if they may not be all, and has no total of its own then.
+  /// The stored records in the place of a service: a list says if they may not be all, at its end and in a search with a
+  /// warning that means incomplete.
   package var recordsInPlaceOfService: any DataSource<Item> {
     StoredSource(recordStore: self, isInPlaceOfService: true)
   }
@@ -59,9 +60,8 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
       page.warnings.append(
         Warning(.incomplete, "the last sync was not complete: records may be missing"))
     }
-    if isInPlaceOfService, sync == nil, request.query == nil {
-      page.total = nil
-      if start == nil { try await qualify(&page) }
+    if isInPlaceOfService, sync == nil {
+      try await qualify(&page, of: request, isFirst: start == nil)
     }
     return page
   }
@@ -72,26 +72,31 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     let (slice, last) = try await recordStore.slice(request, after: nil)
     let seal = CursorSeal(description, for: request.query)
     var page = try recordStore.page(slice, next: slice.hasMore ? last : nil, seal)
-    try await qualify(&page, "searched", page.records.isEmpty ? .incomplete : .cachedOnly)
-    page.total = slice.total
+    try await qualify(&page, of: request, isFirst: true)
     return page
   }
 
   /// Says how many of the records of the service are cached, unless all are.
+  ///
+  /// A search, and the end of a list, claim to be of all; the first page of a list does not.
   private func qualify(
-    _ page: inout Page<Item>, _ verb: String = "listed", _ code: Warning.Code = .cachedOnly
+    _ page: inout Page<Item>, of request: PageRequest, isFirst: Bool
   ) async throws(SourceError) {
+    let matches = request.query == nil ? nil : page.total
+    page.total = nil
+    guard isFirst || page.next == nil else { return }
     let coverage = try await recordStore.store.coverage(of: recordStore.source)
     let status = try await recordStore.store.status(of: recordStore.source)
-    guard !coverage.isComplete else { return page.total = status.records }
+    guard !coverage.isComplete else { return page.total = matches ?? status.records }
     // Deleted records are among those of the service.
-    page.total = coverage.totalOfCached.map { max($0 - status.hidden, status.records) }
-    let known = page.total.map { "\(status.records) of \($0)" }
+    let total = coverage.totalOfCached.map { max($0 - status.hidden, status.records) }
+    if request.query == nil { page.total = total }
+    let known = total.map { "\(status.records.grouped) of \($0.grouped)" }
     page.warnings.append(
       Warning(
-        code,
-        "\(verb) only cached \(recordStore.source): "
-          + (known ?? "\(status.records), possibly not all")))
+        request.query == nil && page.next != nil ? .cachedOnly : .partlyCached,
+        "limited to cached records: "
+          + (known ?? "\(status.records.grouped), possibly not all")))
   }
 
   func item(

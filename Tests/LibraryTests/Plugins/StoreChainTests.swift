@@ -53,7 +53,7 @@ struct StoreChainTests {
     service.fail(with: .unreachable)
     let some = try await source().page(PageRequest(limit: 12))
     #expect((some.records.count, some.total) == (9, 29))
-    #expect(some.warnings.map(\.message).contains("listed only cached notes: 9 of 29"))
+    #expect(some.warnings.map(\.message).contains("limited to cached records: 9 of 29"))
     service.fail(with: nil)
     #expect(try await source().everyID(limit: 10).count == 29)
     service.fail(with: .unreachable)
@@ -73,6 +73,25 @@ struct StoreChainTests {
     let bundled = try await source().page(PageRequest(matching: try SearchQuery("bundled")))
     #expect(bundled.records == [Note(900, "bundled")])
     #expect((bundled.provenance.origin, bundled.provenance.reason?.code) == (.bundled, .timedOut))
+  }
+
+  @Test func `in the place of the service, a search and the end of a list say what is not cached`()
+    async throws
+  {
+    _ = try await source().page(PageRequest(limit: 10))
+    service.fail(with: .rateLimited)
+    let part = Warning(.partlyCached, "limited to cached records: 10 of 30")
+    let query = try SearchQuery("note")
+    let first = try await source().page(PageRequest(matching: query, limit: 4))
+    #expect((first.total, first.warnings, first.next == nil) == (nil, [part], false))
+    let end = try await source().page(
+      PageRequest(matching: query, after: first.next, limit: 9))
+    #expect((end.records.count, end.total, end.warnings) == (6, nil, [part]))
+    let start = try await source().page(PageRequest(limit: 4))
+    #expect((start.records.count, start.total) == (4, 30))
+    #expect(start.warnings == [Warning(.cachedOnly, "limited to cached records: 10 of 30")])
+    let rest = try await source().page(PageRequest(after: start.next, limit: 9))
+    #expect((rest.records.count, rest.warnings, rest.next == nil) == (6, [part], true))
   }
 
   @Test func `a search finds stored records that its scan of the service does not reach`()
@@ -101,11 +120,12 @@ struct StoreChainTests {
     let found = try await offline.page(request)
     #expect(found.records == [Note(25)] && found.next == nil)
     #expect(
-      found.warnings == [Warning(.cachedOnly, "searched only cached notes: 21 of 30")])
+      found.warnings == [Warning(.partlyCached, "limited to cached records: 21 of 30")])
+    #expect(found.total == nil)
     let absent = try await offline.page(PageRequest(matching: try SearchQuery("absent"), limit: 5))
     #expect(absent.records.isEmpty && absent.next == nil)
     #expect(
-      absent.warnings == [Warning(.incomplete, "searched only cached notes: 21 of 30")])
+      absent.warnings == [Warning(.partlyCached, "limited to cached records: 21 of 30")])
   }
 
   @Test func `finds a cached record when the service is down`() async throws {
