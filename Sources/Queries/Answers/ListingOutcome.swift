@@ -283,13 +283,15 @@ package struct ListingOutcome: Sendable {
   /// True if a page says that cached records stand in for the service's, and are not all.
   var isPartlyCached: Bool { remarks.contains { $0.warning.code == .partlyCached } }
 
-  /// Notes at the end of a list of cached records that there are others.
-  package mutating func noteGap() {
-    guard let gap, next == nil || isPartlyCached,
-      provenances.contains(where: { $0.origin == .cached })
+  /// Notes at the end of a list of cached records, or in a search of them, that there are others.
+  ///
+  /// A cached page of a search by the service lacks none, unless a file has changed.
+  mutating func noteGap(ofSearch isSearch: Bool) {
+    guard let gap, provenances.contains(where: { $0.origin == .cached }),
+      isPartlyCached || next == nil && (!isSearch || gap.isOfChangedFile)
     else { return }
     add(gap)
-    if goesOnInCopy { isIncomplete = true }
+    isIncomplete = true
   }
 
   /// Notes that the answer claims to be of all records, and adds the gap of the cache from which it is taken.

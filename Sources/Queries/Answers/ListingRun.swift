@@ -243,7 +243,7 @@ package struct ListingRun<P: Plugin> {
     if outcome.gap == nil, outcome.isPartlyCached, let store {
       outcome.gap = try? await plugin.gap(in: store)
     }
-    outcome.noteGap()
+    outcome.noteGap(ofSearch: query != nil)
   }
 
   private mutating func selected(_ items: [P.Item]) async throws(SourceError) -> [P.Item] {

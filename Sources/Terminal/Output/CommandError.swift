@@ -167,8 +167,8 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
       "record not found, or lookup not supported; for next: end of list or invalid position; for "
         + "diff --exit-code: differences"
     case .partial:
-      "partial result: some sources failed, rows could not be read, the listing was cut short, or a number, a "
-        + "filter, an order or an export is not of all records"
+      "partial result: some sources failed, rows could not be read, the listing was cut short, or a search, a "
+        + "number, a filter, an order, an export or a list read to its end is not of all records"
     case .usage: "invalid command line, record ID or --cursor, or blank query"
     case .unavailable:
       "no data: connection failed, server error, request rejected (4xx), service paused, "
