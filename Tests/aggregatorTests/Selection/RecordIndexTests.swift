@@ -146,7 +146,7 @@ import Testing
     #expect(end.records.isEmpty && end.next == nil)
   }
 
-  @Test func `words for a date tell another one on another day, though the rows of selections are kept`()
+  @Test func `words tell another date on another day, though rows of selections are kept`()
     async throws
   {
     try await save([Thing(id: 1, text: "2026-05-01"), Thing(id: 2, text: "2026-05-03")])
