@@ -53,6 +53,12 @@ package struct API: Sendable {
     case .search: return try await search(request)
     case .list where request.method == "DELETE":
       let source = try self.source(named: path.source)
+      // As `/api/v1/things/$ID` is with an empty ID, which would remove all that the source has.
+      guard !request.rawPath.hasSuffix("/") else {
+        throw Problem(
+          404, "notFound", "the path ends in a slash, without the ID of a record",
+          hint: "DELETE \(path.text) removes the source itself")
+      }
       try request.requireParameters(among: ["data"])
       let withData = try request.parameter("data", hint: "true or false") { Bool($0) } ?? false
       try await remove(source, withData: withData)

@@ -347,6 +347,9 @@ import Testing
     #expect(question.text.contains("Remove the source lands?"))
     #expect(question.text.contains("Also remove its "), "\(question.text)")
 
+    // An empty ID of a record.
+    let slash = try await server.send("DELETE", "/api/v1/lands/")
+    #expect(slash.status == 404 && slash.text.contains("without the ID"), "\(slash)")
     #expect(try await server.send("DELETE", "/api/v1/lands").status == 204)
     #expect(try await server.get("/api/v1/lands").status == 404)
     #expect(try await server.send("DELETE", "/api/v1/lands").status == 404)
