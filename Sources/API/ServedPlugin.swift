@@ -390,9 +390,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let isCached = page.summary.provenance?.origin == .cached
     if !mayBePart || !page.summary.warnings.contains(where: { $0.warning.code == .cachedOnly }) {
       let coverage = try await store.coverage(of: name)
-      let shortfall =
-        try await coverage.isComplete || !mayBePart ? nil : shortfall(in: store) { coverage }
-      guard coverage.isComplete || shortfall != nil else { return nil }
+      guard coverage.isComplete || mayBePart && coverage.gapReason != nil else { return nil }
       if query.query == nil {
         if query.cursor == nil, query.offset == nil, page.summary.next == nil {
           return page.summary.count
@@ -454,11 +452,12 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let local = try await plugin.localRecords(in: localEnvironment(for: query))
     if let index, local.isCached {
       return try await index.facets(
-        of: fields, selectedBy: selection, matching: words, dividesRanges: query.isForPeople)
+        of: fields, selectedBy: selection, matching: words, keepsUniform: query.isForPeople,
+        dividesRanges: query.isForPeople)
     }
     return try selection.facets(
       of: fields, in: try await items(of: local, matching: words),
-      dividesRanges: query.isForPeople)
+      keepsUniform: query.isForPeople, dividesRanges: query.isForPeople)
   }
 
   private func items(

@@ -2,7 +2,7 @@ package import AggregatorFilters
 import AggregatorKit
 
 /// The bounds of a range of values.
-package struct RangeBounds: Sendable {
+package struct RangeBounds: Equatable, Sendable {
   package struct Bound: Equatable, Sendable {
     let field: String
     let comparison: Comparison

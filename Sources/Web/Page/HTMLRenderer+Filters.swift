@@ -164,6 +164,7 @@ extension HTMLRenderer {
     func rank(_ field: FieldEntry) -> Int {
       if content.facets.contains(where: {
         $0.field == field.id && !$0.isRange && !$0.isNearlyUnique
+          && ($0.different != 1 || !$0.isUniform)
       }) {
         return 0
       }
@@ -295,9 +296,16 @@ extension HTMLRenderer {
       guard !facet.isRange, content.sample.kinds[facet.field] != .number else { return 1 }
       return facet.different <= Self.maxShown ? 0 : facet.different <= 30 ? 2 : 3
     }
-    // Nobody chooses from web addresses.
+    let filtered = Set(Self.filters(of: content.query).joined().flatMap(\.conditions).map(\.field))
+    // Where nothing matches, the fields stay where they are, with what can be chosen instead.
+    let hasMatches = (try? content.list?.get())?.records.isEmpty != true
+    // Nobody chooses from web addresses, nor from a value that all records have.
     let useful = content.facets.filter { facet in
-      facet.isRange || facet.values.contains { $0.text.webAddress == nil }
+      let isIdle =
+        hasMatches ? facet.different > 0 || facet.values.isEmpty : facet.different < 2
+      if facet.isUniform, isIdle { return facet.isOfLists && filtered.contains(facet.field) }
+      return facet.isRange || facet.values.isEmpty
+        || facet.values.contains { $0.text.webAddress == nil }
     }
     let ranked = (0...5).flatMap { number in useful.filter { rank($0) == number } }
     let usable = ranked.prefix { !$0.isNearlyUnique }
@@ -309,7 +317,6 @@ extension HTMLRenderer {
       <div class="facets" role="group" aria-label="\(label)">\(facets.map { facet($0, content) })</div>
       """
     }
-    let filtered = Set(Self.filters(of: content.query).joined().flatMap(\.conditions).map(\.field))
     let isNarrowed = others.contains { filtered.contains($0.field) }
     let isShown = isNarrowed || content.query.showsAllFilters
     let more: HTML? =
@@ -353,7 +360,9 @@ extension HTMLRenderer {
   private func choices(
     of field: String, _ kind: ValueKind, _ content: SourceContent
   ) -> String? {
-    let facet = content.facets.first { $0.field == field && !$0.isRange && $0.omitted == 0 }
+    let facet = content.facets.first {
+      $0.field == field && !$0.isRange && $0.omitted == 0 && ($0.different == 0 || !$0.isUniform)
+    }
     let known = facet.map { $0.ordered?.map(\.text) ?? $0.values.map(\.text).sortedAsNames } ?? []
     let values = kind == .bool ? ["true", "false"] : known
     guard !values.isEmpty else { return nil }
@@ -395,11 +404,27 @@ extension HTMLRenderer {
         "<bdi>\($0.safeLine)</bdi>" as HTML
       })</p>
       """ : nil
+    let none: HTML? =
+      facet.values.isEmpty && facet.missing == 0 ? #"<p class="ends">No matches</p>"# : nil
     return """
-      <section><details open><summary><h2>\(facet.label.fieldLabel)</h2></summary>
+      <section><details open><summary><h2>\(facet.label.fieldLabel)</h2>\
+      \(state(of: choice, content).map { " <span>\($0)</span>" as HTML })</summary>
       <ul\(attribute: "class", facet.isRange ? "range" : nil)\(attribute: "data-href", facet.isRange ? all : nil)>\
-      \(items(values.prefix(values.count - hidden.count)))</ul>\(ends)\(others)\(missing)\(whole)</details></section>
+      \(items(values.prefix(values.count - hidden.count)))</ul>\(none)\(ends)\(others)\(missing)\(whole)</details></section>
       """
+  }
+
+  /// What is chosen of a field, or how much there is to choose from, which a folded one shows; `nil` for neither.
+  private func state(of choice: FacetChoice, _ content: SourceContent) -> String? {
+    let facet = choice.facet
+    guard choice.own.isEmpty else {
+      let wording = wording(content) { _ in "" }
+      return choice.own.map { $0.words(in: wording).trimmingPrefix(" ") }
+        .joined(separator: " and ").safeLine
+    }
+    guard facet.isRange else { return (facet.values.count + facet.omitted).of("value") }
+    let ends = ends(of: facet, content)
+    return ends.isEmpty ? nil : ends.joined(separator: " – ").safeLine
   }
 
   /// A value with its number of records, which leads to the list that is narrowed by it, or by it no longer.
@@ -407,7 +432,15 @@ extension HTMLRenderer {
     _ value: Facet.Value, _ choice: FacetChoice, _ content: SourceContent, isEmpty: Bool = false
   ) -> HTML {
     let facet = choice.facet
-    let text = words(of: value, facet, content).safeLine
+    let part = choice.bounds(of: value).flatMap { bounds in
+      bounds == FacetChoice.whole(value) ? nil : bounds.condition
+    }
+    // A bar that a filter cuts is called by what it holds.
+    let text =
+      (part.flatMap { try? TypedFilter($0).conjuncts }.map { bounds in
+        Self.words(of: bounds, in: wording(content) { _ in "" }, between: "")
+          .replacing(/^ (is )?/, with: "")
+      } ?? words(of: value, facet, content)).safeLine
     let label = facet.isRange ? "\(text): \(value.count.grouped)" : value.text.safeLine
     let (isOn, isOut) = (choice.isChosen(value), choice.excluded.contains(value.text))
     let address = narrowed(content) {
@@ -469,7 +502,7 @@ private struct FacetChoice {
       !facet.isRange
       ? []
       : facet.values.map { value in
-        let bounds = (try? TypedFilter(value.condition)).flatMap { RangeBounds($0.conjuncts) }
+        let bounds = Self.whole(value)
         return facet.isDivided ? bounds?.within(range) : bounds
       }
     if let range, !facet.isDivided,
@@ -521,6 +554,11 @@ private struct FacetChoice {
   /// The bounds of a range; `nil` for any other value.
   func bounds(of value: Facet.Value) -> RangeBounds? {
     facet.isRange ? index(of: value).flatMap { bounds[$0] } : nil
+  }
+
+  /// The bounds of a range without those of the filter.
+  static func whole(_ value: Facet.Value) -> RangeBounds? {
+    (try? TypedFilter(value.condition)).flatMap { RangeBounds($0.conjuncts) }
   }
 
   /// The index of a range; `nil` for missing values.

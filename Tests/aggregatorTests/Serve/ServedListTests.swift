@@ -141,6 +141,36 @@ import Testing
     #expect(try await things.cachedCount(of: ServedQuery(limit: 1), page) == nil)
   }
 
+  @Test func `a list that was read whole has a count, also if a row could not be read`()
+    async throws
+  {
+    let server = try LoopbackServer { _ in
+      .json(#"[{"id": 1, "name": "a"}, {"name": "b"}, {"id": 3, "name": "c"}]"#)
+    }
+    defer { server.stop() }
+    let (things, router) = try added(server)
+    let query = ServedQuery(limit: 1, isForPeople: true)
+    let page = try await things.page(query)
+    #expect(page.summary.total == nil && page.summary.next != nil)
+    #expect(try await things.cachedCount(of: query, page) == 2)
+    #expect(try await things.cachedCount(of: ServedQuery(limit: 1), page) == nil)
+    let html = try await router.response(
+      to: ServerRequest(method: "GET", query: [ServerRequest.Parameter("limit", "1")]),
+      for: RoutePath(.list, "things"), readOnly: false
+    ).text
+    #expect(html.contains(">2 things</p>") && html.contains("1 row could not be read"))
+  }
+
+  @Test func `facets for people keep fields whose values select nothing`() async throws {
+    let things = try await things([2, 1])
+    func fields(_ isForPeople: Bool) async throws -> [String] {
+      let query = ServedQuery(conditions: ["id=9"], isForPeople: isForPeople)
+      return try await things.facets(query).map(\.field)
+    }
+    #expect(try await fields(true).contains("price"))
+    #expect(try await fields(false).isEmpty)
+  }
+
   @Test func `the columns of a table are remembered, unless the address names some`() async throws {
     func page(
       _ query: [ServerRequest.Parameter], _ cookie: String? = nil
