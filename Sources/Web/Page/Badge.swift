@@ -21,7 +21,9 @@ struct Badge {
   }
 
   /// The notes; the script counts down to the next answer, and shows it then.
-  var notesHTML: [HTML] {
+  ///
+  /// - Parameter remedy: What mends the reason, which is a line that opens into it.
+  func notesHTML(opening remedy: HTML? = nil) -> [HTML] {
     notes.enumerated().map { index, note in
       let rest: HTML? =
         note == OriginBadge.pauseWords
@@ -31,6 +33,10 @@ struct Badge {
         : nil
       let words = rest == nil ? note.sentence : note.withWrittenDates
       let type = index == 0 && hasReason ? "note reason" : "note"
+      if index == 0, let remedy {
+        return
+          #"<details class="\#(type)" dir="auto"><summary>\#(words)</summary>\#(remedy)</details>"#
+      }
       return #"<p class="\#(type)" dir="auto">\#(words)\#(rest)</p>"#
     }
   }
@@ -50,7 +56,7 @@ struct Badge {
 
   /// The badge with links to the other ways to read the same data.
   ///
-  /// - Parameter hasNotes: True beside ``notesHTML``, which the badge does not repeat.
+  /// - Parameter hasNotes: True beside ``notesHTML(opening:)``, which the badge does not repeat.
   func html(_ query: ServedQuery, hasNotes: Bool = true, address: (ServedQuery) -> String) -> HTML {
     // Filters and orders read cached records anyway.
     let links: [(icon: Icon, words: String, cache: ServedQuery.Cache)] =

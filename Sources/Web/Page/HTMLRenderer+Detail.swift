@@ -36,7 +36,11 @@ extension HTMLRenderer {
     let source = content.source
     let query = content.query.forLinks
     let badge = Badge(page, query.cache, now)
-    let badgeHTML = badge?.html(content.query) { WebAddress.record(source.name, record.id, $0) }
+    // The list says that a key is missing, which needs no line here: the origin opens into it.
+    let isKeyless = page.summary.provenance?.reason?.code == .missingKey
+    let badgeHTML = badge?.html(content.query, hasNotes: !isKeyless) {
+      WebAddress.record(source.name, record.id, $0)
+    }
     let numbers = content.sample.with([record])
     let links = content.detail?.links ?? RecordLinks()
     // A record that a field of the heading leads to may have the same ID.
@@ -58,7 +62,7 @@ extension HTMLRenderer {
       <div class="bar"><p class="id">\(source.noun.singular.safeLine.capitalizedFirst) \
       <bdi>\(record.id.safeLine)</bdi></p>\(dataMenu(record, source))\(badgeHTML)</div>
       \(removal(page, content.detail?.history))
-      \(badge?.notesHTML ?? [])
+      \(badge.map { Array($0.notesHTML().dropFirst(isKeyless ? 1 : 0)) } ?? [])
       <dl>
       \(lines.map { line in
         self.line(

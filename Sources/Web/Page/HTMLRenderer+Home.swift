@@ -211,7 +211,7 @@ extension HTMLRenderer {
 
   /// Where one gets what is missing, and how it is set; `nil` if there is nothing to say.
   func remedy(of problem: Problem, isSentence: Bool = false) -> HTML? {
-    let here = mayAdd ? ", or type the key of the service below." : ""
+    let here = mayAdd ? ", or type the key below." : ""
     let command: HTML? = missingKey(of: problem).map {
       "\(isSentence && problem.hint == nil ? "Run" : "run") <code>\(program) config set \($0)</code>\(here)"
     }

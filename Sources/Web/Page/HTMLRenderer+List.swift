@@ -136,7 +136,7 @@ extension HTMLRenderer {
       return """
         <div class="bar"><p class="count" data-announce>\(isBeyond ? count : "No \(source.noun.word(for: 0).safeLine)")</p>\
         \(jump(page, content))\(badgeHTML)</div>
-        \(badge?.notesHTML ?? [])
+        \(badge?.notesHTML() ?? [])
         \(hints)
         \(isBeyond ? beyond(total, content) : empty(content))
         """
@@ -148,27 +148,20 @@ extension HTMLRenderer {
       <div class="bar"><p class="count" data-announce data-count="\(page.records.count)"\
       \(attribute: "data-offset", query.cursor == nil ? String(query.offset ?? 0) : nil)>\(count)</p>\
       \(jump(page, content))\(badgeHTML)</div>
-      \(badge?.notesHTML ?? [])
+      \(badge?.notesHTML(opening: missingKey(page)) ?? [])
       \(hints)
-      \(missingKey(page))
       \(beginning(page, content))
       \(list)
       \(end(page, content))
       """
   }
 
-  /// The hint to set the key that the service requires, if it is missing.
+  /// The way to the key that the service requires, if it is missing.
   private func missingKey(_ page: ServedListing) -> HTML? {
     guard let reason = page.summary.provenance?.reason, reason.code == .missingKey,
       let remedy = remedy(of: Problem(reason))
     else { return nil }
-    // Folded, so that the records stay in sight.
-    let form: HTML? = keyForm(of: Problem(reason)).map {
-      "<details><summary>Key of the service</summary>\($0)</details>"
-    }
-    return """
-      <div class="note" dir="auto">For live data, \(remedy)\(form)</div>
-      """
+    return "For live data, \(remedy)\(keyForm(of: Problem(reason)))"
   }
 
   /// The number of all records of the list; `nil` if that is unknown.
@@ -268,15 +261,17 @@ extension HTMLRenderer {
     // A search of all sources has several.
     let place: HTML? = content.list == nil ? nil : #" id="records" tabindex="-1""#
     let size = content.query.view == .small ? " small" : ""
+    // Cards of records none of which has a picture need no room for them.
+    let hasPictures = content.source.hasImages && records.contains(where: \.hasImage)
     return """
-      <ol class="records gallery\(size)\(content.source.hasImages ? "" : " plain")"\(place)>
-      \(records.map { card($0, content, numbers) })
+      <ol class="records gallery\(size)\(hasPictures ? "" : " plain")"\(place)>
+      \(records.map { card($0, content, numbers, hasPicture: hasPictures) })
       </ol>
       """
   }
 
   private func card(
-    _ record: ServedRecord, _ content: SourceContent, _ numbers: FieldSample
+    _ record: ServedRecord, _ content: SourceContent, _ numbers: FieldSample, hasPicture: Bool
   ) -> HTML {
     let (source, query) = (content.source, content.query.forLinks)
     let most = query.view == .small ? 2 : 3
@@ -306,7 +301,7 @@ extension HTMLRenderer {
     return """
       <li><a class="record" href="\(WebAddress.record(source.name, record.id, query))" \
       data-id="\(record.id)"\(attribute: "aria-current", record.id == content.detail?.id ? "true" : nil)>
-      \(source.hasImages ? picture(of: record, source, query.cache) : nil)
+      \(hasPicture ? picture(of: record, source, query.cache) : nil)
       <span class="words"><span class="name" dir="auto">\(record.name.safeLine)</span>\
       \(facts)\(excerpt?.html)</span></a></li>
 

@@ -166,29 +166,27 @@ extension HTMLRenderer {
     // It reads the cache.
     if whole.cache != .offline { whole.cache = .normal }
     let name = content.source.name
-    let parquet: HTML =
+    let parquet: HTML? =
       content.source.hasParquet
       ? """
-       · <a href="\(WebAddress.api(name, whole.with(\.isParquet, true)))" download="\(name).parquet">Parquet</a></p>
-      """
-      : """
-      </p><p class="aside">Parquet requires duckdb on the server (\(DuckDB.installation))</p>
-      """
+       · <a href="\(WebAddress.api(name, whole.with(\.isParquet, true)))" download="\(name).parquet">Parquet</a>
+      """ : nil
     let isNarrowed = query.query != nil || !query.conditions.isEmpty
     return """
       <details class="menu data"><summary class="button">Data</summary>
-      <div class="panel"><p>This page: \(formats { WebAddress.api(name, query.with(\.format, $0)) })</p>
-      \(content.source.hasStore ? """
+      <div class="panel">\(content.source.hasStore ? """
         <p>All \(isNarrowed ? "matching" : "cached"): \
-        \(formats(ofFile: name) { WebAddress.api(name, whole.with(\.format, $0)) })\(parquet)
-        \(export(content))
+        \(formats(ofFile: name) { WebAddress.api(name, whole.with(\.format, $0)) })\(parquet)</p>
         """ : nil)
+      <p>This page: \(formats { WebAddress.api(name, query.with(\.format, $0)) })</p>
       \(hasSQL ? sqlLink(content) : nil)
-      \(copies(of: WebAddress.api(name, content.source.hasStore ? whole : query), command(content), that: "lists them"))</div></details>
+      \(copies(of: WebAddress.api(name, content.source.hasStore ? whole : query), command(content), that: "lists them"))
+      \(content.source.hasStore ? export(content) : nil)</div></details>
       """
   }
 
-  /// The command that saves the matching cached records as a database, which is a file of the command line alone.
+  /// The files that require more than a click, each in a line: the command that saves the matching cached records as a
+  /// database, and the program that writes Parquet where it is missing.
   private func export(_ content: SourceContent) -> HTML {
     let name = content.source.name
     let words =
@@ -198,11 +196,15 @@ extension HTMLRenderer {
     let note: HTML? =
       content.query.query == nil
       ? nil : #"<p class="aside">Without the search, which <code>export</code> does not have</p>"#
+    let parquet: HTML? =
+      content.source.hasParquet
+      ? nil
+      : #"<p class="aside" title="\#(DuckDB.installation)">Parquet requires duckdb on the server</p>"#
     return """
-      <p><button type="button" class="button" data-copy="\(command)" hidden>\
-      Copy the command that exports them as SQLite</button></p>
+      <p class="aside">SQLite: <code>\(command)</code> <button type="button" class="button" data-copy="\(command)" hidden>\
+      Copy<span class="visually-hidden"> the command that exports them as SQLite</span></button></p>
       \(note)
-      <p class="command"><code>\(command)</code></p>
+      \(parquet)
       """
   }
 
