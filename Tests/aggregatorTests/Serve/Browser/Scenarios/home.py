@@ -17,6 +17,10 @@ def run(site):
     expect(page.locator(".sync").last).to_be_visible()
     rows = page.locator(".sources li").evaluate_all("all => all.map(li => [li.offsetTop, li.querySelector('.sync button').offsetTop])")
     assert len({top for top, _ in rows}) == len({tuple(row) for row in rows}), rows
+    # Each is as high as its words.
+    rests = page.locator(".sources li").evaluate_all(
+        "all => all.map(li => li.getBoundingClientRect().bottom - Math.max(...[...li.querySelectorAll('*')].map(each => each.getBoundingClientRect().bottom)))")
+    assert max(rests) < 24, rests
     # From here: a list that is opened first has all of them, and the sync after it adds none.
     countries.get_by_role("button", name="Sync").click()
     expect(countries).to_contain_text(re.compile("All 2[0-9]+ cached, synced "))

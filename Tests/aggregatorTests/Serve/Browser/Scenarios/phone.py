@@ -44,6 +44,9 @@ def run(site):
     tops = kinds.get_by_role("link").evaluate_all("all => all.map(each => each.offsetTop)")
     assert len(set(tops)) == 1, tops
     fits(page)
+    # Its links are as tall as a target must be.
+    for link in page.locator(".column .summary a, .column .note a, .changes a").all():
+        assert link.bounding_box()["height"] >= 24, (link.inner_text(), link.bounding_box())
     # The chosen one is in sight.
     page.goto(site.origin + "/changes/countries?kind=removed")
     expect(kinds.locator("[aria-current]")).to_be_in_viewport(ratio=1)
@@ -66,11 +69,14 @@ def run(site):
     page.goto(site.origin + "/sources/heroes?filters=shown")
     section = page.locator(".filters > .facets > section").first
     expect(section.locator("li a").first).to_be_hidden()
+    # A folded one says how much there is to choose from.
+    expect(section.locator("summary span")).to_be_visible()
     assert page.locator(".filters").bounding_box()["height"] < 600
     # The list is below them, so that no place in it is named.
     expect(page.locator(".position")).to_be_hidden()
     section.locator("summary").first.tap()
     expect(section.locator("li a").first).to_be_visible()
+    expect(section.locator("summary span")).to_be_hidden()
     assert section.bounding_box()["width"] > 280
     fits(page)
     # The bar of sources leads everywhere.
