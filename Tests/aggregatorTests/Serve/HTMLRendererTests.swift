@@ -127,6 +127,7 @@ import Testing
       reason: SourceError(
         .missingKey, "HERO_KEY is not set", remedy: "get a key at https://heroes.example/keys"))
     let words = #"""
+      <details class="note reason" dir="auto"><summary>Showing bundled sample data (HERO_KEY is not set).</summary>\#
       For live data, get a key at <a href="https://heroes.example/keys" rel="noopener noreferrer external" \#
       referrerpolicy="no-referrer">heroes.example/keys</a>, then run <code>aggregator config set HERO_KEY</code>
       """#
@@ -138,8 +139,11 @@ import Testing
     let query = ServedQuery()
     let typed = adding.page(
       SourceContent(source: source, query: query, list: .success(source.page(query))))
-    #expect(typed.contains("</code>, or type the key of the service below.<details>"))
-    #expect(typed.contains("<summary>Key of the service</summary>"))
+    #expect(typed.contains(#"</code>, or type the key below.<form class="fields""#))
+    // A record beside the list does not say it again: its origin opens into it.
+    let beside = detail(source, "1443", part: .detail)
+    #expect(!beside.contains("note reason"))
+    #expect(beside.contains(">Showing bundled sample data (HERO_KEY is not set).</p>"))
   }
 
   @Test func `a removed source names the commands that remove the rest as code`() {
@@ -160,8 +164,15 @@ import Testing
   }
 
   @Test func `the menu of a list has the command for a database`() {
-    let command = "<code>aggregator export heroes -o heroes.db</code>"
+    let command = "SQLite: <code>aggregator export heroes -o heroes.db</code>"
     #expect(list(.heroes).contains(command))
+    // What is saved by a click comes first, and what requires another program last.
+    let html = list(.heroes)
+    let places = [
+      "All cached: ", "This page: ", "Copy a curl command", "that lists them", command,
+      "Parquet requires",
+    ].compactMap { html.range(of: $0)?.lowerBound }
+    #expect(places.count == 6 && places == places.sorted())
     var source = MadeUpSource.heroes
     source.hasStore = false
     #expect(!list(source).contains(command))
@@ -180,8 +191,8 @@ import Testing
     }
     #expect(
       commands(list(source, query)) == [
-        #"aggregator export heroes --where 'name="it'\''s"' --sort '-name' -o heroes.db"#,
         #"aggregator heroes search 'lazy' --where 'name="it'\''s"' --sort '-name' --all"#,
+        #"aggregator export heroes --where 'name="it'\''s"' --sort '-name' -o heroes.db"#,
       ])
     let note = "Without the search, which <code>export</code> does not have"
     #expect(list(source, query).contains(note) && !list(source).contains(note))
@@ -196,7 +207,7 @@ import Testing
   @Test func `the menu of a list has Parquet where the server can write it`() {
     let link = #"download="heroes.parquet">Parquet</a>"#
     let reason =
-      "Parquet requires duckdb on the server (brew install duckdb, pip install duckdb-cli)"
+      #"title="brew install duckdb, pip install duckdb-cli">Parquet requires duckdb on the server</p>"#
     #expect(!list(.heroes).contains(link) && list(.heroes).contains(reason))
     var source = MadeUpSource.heroes
     source.hasParquet = true
@@ -1624,16 +1635,17 @@ import Testing
     let lines = ["a", "b", "c", "d"].map {
       ServedRecord.Line(field: $0, label: $0, value: "\($0)1")
     }
-    source.records = [ServedRecord("1", "One", lines)]
-    for hasImages in [false, true] {
+    // Nor has a source room for pictures that none of the shown records has.
+    for (hasImages, hasImage) in [(false, false), (true, false), (true, true)] {
       source.hasImages = hasImages
-      let kind = hasImages ? "" : " plain"
+      source.records = [ServedRecord("1", "One", lines, hasImage: hasImage)]
+      let kind = hasImage ? "" : " plain"
       for (view, name, count) in [
         (ServedQuery.View.gallery, "gallery", 3), (.small, "gallery small", 2),
       ] {
         let html = list(source, ServedQuery(order: "d", view: view))
         #expect(html.contains(#"<ol class="records \#(name)\#(kind)" id="#))
-        #expect(html.contains(#"class="picture "#) == hasImages)
+        #expect(html.contains(#"class="picture "#) == hasImage)
         #expect(html.matches(of: /<span class="fact">/).count == count)
         #expect(html.contains("<bdi>d1</bdi>"))
         #expect(
@@ -1770,6 +1782,79 @@ import Testing
     #expect(html.contains("<bdi>Whole range</bdi>") && !html.contains("fill-opacity=\".4\""))
     #expect(html.contains(#"data-to="x&#60;15" draggable="false">"#))
     #expect(html.contains(#"data-from="x&#62;=16""#))
+  }
+
+  @Test(arguments: [
+    ("x>=160", ["160 to below 200", "200 to under 300"]),
+    ("x>160", ["above 160 to below 200", "200 to under 300"]),
+    ("x in 160..250", ["160 to below 200", "200–250"]),
+    ("x>=100", ["100 to under 200", "200 to under 300"]),
+  ])
+  func `a bar that a filter cuts is called by what it holds`(condition: String, words: [String]) {
+    let values = [100, 200].map { least in
+      Facet.Value(
+        text: "\(least) to under \(least + 100)", count: 2,
+        condition: "x>=\(least) and x<\(least + 100)")
+    }
+    var parts = Facet(field: "x", label: "X", isRange: true, values: values, missing: 0)
+    parts.isDivided = true
+    let html = facets([parts], [condition])
+    let bars = html.matches(of: /title="([^"]*): 2"/).map { String($0.1) }
+    #expect(bars == words)
+  }
+
+  @Test func `a folded field says what is chosen, or how much there is to choose from`() {
+    let values = ["a", "b"].map { Facet.Value(text: $0, count: 2, condition: "kind=\($0)") }
+    var kinds = Facet(field: "kind", label: "Kind", isRange: false, values: values, missing: 0)
+    func state(_ facet: Facet, _ conditions: [String] = []) -> String? {
+      facets([facet], conditions).firstMatch(of: /<\/h2> <span>([^<]*)<\/span><\/summary>/)
+        .map { String($0.1) }
+    }
+    #expect(state(kinds) == "2 values")
+    kinds.omitted = 3
+    #expect(state(kinds) == "5 values")
+    #expect(state(kinds, ["kind=a"]) == "is a")
+    #expect(state(kinds, ["kind in (a, b)", "y=1"]) == "is a or b")
+    let bars = ["1 to 4", "5 to 9"].map { Facet.Value(text: $0, count: 2, condition: "age>1") }
+    let ages = Facet(field: "age", label: "Age", isRange: true, values: bars, missing: 0)
+    #expect(state(ages) == "1 – 9")
+    #expect(state(ages, ["age>5"]) == "is above 5")
+  }
+
+  @Test func `without matches, the fields stay where they are`() {
+    var source = MadeUpSource.heroes
+    source.fields = ["id", "added", "brand", "same"].map {
+      FieldEntry(Field<ServedRecord>($0, $0, \.name, about: "A field."))
+    }
+    func facet(_ field: String, _ texts: [String], of different: Int) -> Facet {
+      let values = texts.map { Facet.Value(text: $0, count: 2, condition: "\(field)=\($0)") }
+      var facet = Facet(field: field, label: field, isRange: false, values: values, missing: 0)
+      facet.different = different
+      return facet
+    }
+    func page(_ brands: [String], isEmpty: Bool) -> (fields: [String], options: [String]) {
+      source.records = isEmpty ? [] : MadeUpSource.heroes.records
+      let query = ServedQuery(conditions: ["id<0", "added>2030"], showsFilters: true)
+      var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
+      content.sample.kinds = ["added": .date]
+      content.facets = [
+        facet("brand", brands, of: 2), facet("same", isEmpty ? [] : ["x"], of: 1),
+        facet("none", [], of: 0),
+      ]
+      let html = pages.page(content)
+      #expect(html.contains("No matches</p>") == isEmpty)
+      return (
+        html.matches(of: /<summary><h2>([A-Z][a-z]+)<\/h2>/).map { String($0.1) },
+        html.matches(of: /<option value="([a-z]+)" data-kind/).map { String($0.1) }
+      )
+    }
+    let some = page(["x", "y"], isEmpty: false)
+    let none = page([], isEmpty: true)
+    #expect(some.fields == ["Brand"] && none.fields == some.fields)
+    #expect(some.options.first == "brand" && none.options == some.options)
+    // A value that all shown records have is not offered, but its field stays in front.
+    let one = page(["x"], isEmpty: false)
+    #expect(one.fields == [] && one.options == some.options)
   }
 
   @Test func `rare values are folded unless one is chosen, and none moves`() {
