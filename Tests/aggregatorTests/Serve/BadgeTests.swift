@@ -69,7 +69,7 @@ import Testing
       try badge(cached).notes == [
         "Could not refresh (cannot reach the service); this is the copy of 15 Jan 2027, 07:56 UTC"
       ])
-    #expect(try badge(cached).notesHTML.map(\.text).joined().contains("07:56 UTC.</p>"))
+    #expect(try badge(cached).notesHTML().map(\.text).joined().contains("07:56 UTC.</p>"))
     // Once is enough.
     for hasNotes in [true, false] {
       let html = try badge(cached).html(.plain, hasNotes: hasNotes) { _ in "/" }.text
@@ -92,7 +92,7 @@ import Testing
         .circuitOpen, "failing repeatedly; paused", retryAfter: .seconds(6.3)))
     let badge = try badge(paused)
     #expect(badge.origin.notes == [OriginBadge.pauseWords])
-    #expect(badge.notesHTML.map(\.text).joined().contains(#"<span data-countdown="7">7 s</span>"#))
+    #expect(badge.notesHTML().map(\.text).joined().contains(#"<span data-countdown="7">7 s</span>"#))
   }
 
   @Test func sayThatTheServiceWasNotAsked() throws {
