@@ -92,7 +92,8 @@ import Testing
         .circuitOpen, "failing repeatedly; paused", retryAfter: .seconds(6.3)))
     let badge = try badge(paused)
     #expect(badge.origin.notes == [OriginBadge.pauseWords])
-    #expect(badge.notesHTML().map(\.text).joined().contains(#"<span data-countdown="7">7 s</span>"#))
+    let notes = badge.notesHTML().map(\.text).joined()
+    #expect(notes.contains(#"<span data-countdown="7">7 s</span>"#))
   }
 
   @Test func sayThatTheServiceWasNotAsked() throws {
