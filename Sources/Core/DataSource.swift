@@ -41,6 +41,12 @@ public protocol DataSource<Item>: Sendable {
   /// - Returns: `nil`, the default, if pages cannot be addressed.
   func cursor(skipping count: Int, from request: PageRequest) -> PageCursor?
 
+  /// True if a page is the rest of a response that is kept, so that it takes no request; false by default.
+  ///
+  /// A rate limit then makes the call at once, with a cache policy that may not ask the service: it fails with
+  /// `offline` if the response is no longer kept.
+  func isInMemory(_ request: PageRequest) -> Bool
+
   /// False if a page may be requested only when it is needed, because the service sends it once; true by
   /// default.
   var readsAhead: Bool { get }
@@ -66,6 +72,8 @@ extension DataSource {
   }
 
   public func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? { nil }
+
+  public func isInMemory(_ request: PageRequest) -> Bool { false }
 
   public var readsAhead: Bool { true }
 

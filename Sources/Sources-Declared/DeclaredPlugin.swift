@@ -277,8 +277,8 @@ extension Manifest {
       readOrder: .liveFirst(freshFor: fresh))
     policy.listIsFile = isFile
     policy.file = file
-    // Only a page that is not cut is known to be unchanged.
-    if file != nil, !isFile {
+    // Only a page that is not cut is known to be unchanged, and of pages of an unknown size each is one request.
+    if !isFile, file != nil || paging.step != nil && paging.size == nil {
       policy.syncPageSize = .fixed(100_000)
     }
     if tap != nil { (policy.readOrder, policy.rate) = (.storedOnly, nil) }

@@ -29,6 +29,29 @@ import Testing
     return DeclaredPlugin("lamps", try Manifest(reading: Data(text.utf8)))
   }
 
+  @Test func `a sync takes one page, and one turn, for each response of an unknown size`()
+    async throws
+  {
+    let server = try LoopbackServer { request in
+      let isFirst = request.query["after"] == nil
+      let rows = (isFirst ? 0..<250 : 250..<400).map { "{\"id\": \($0), \"name\": \"lamp\"}" }
+      return .json(
+        "{\"lamps\": [\(rows.joined(separator: ","))], \"next\": \(isFirst ? "\"t\"" : "null")}")
+    }
+    let text = """
+      {"url": "\(server.baseURL)/", "rows": "lamps", "id": "id", "next": "next", "token": "after", \
+      "paging": "proved", "rate": "2/h", "fields": ["name"]}
+      """
+    let plugin = DeclaredPlugin("lamps", try Manifest(reading: Data(text.utf8)))
+    let store = InMemoryStore()
+    let environment = PluginEnvironment(
+      settings: SourceSettings(), transport: HTTPTransport(), store: store)
+    let result = try await plugin.sync(into: store, in: environment)
+      .run(upTo: nil, jobs: 1, waits: false) { _ in }
+    #expect((result.added, result.pages, result.isComplete) == (400, 2, true))
+    #expect(result.failure == nil && server.requests.count == 2)
+  }
+
   @Test func `searches, lists and lookups are those of the store`() async throws {
     let server = try Self.server()
     let plugin = try Self.plugin(server)

@@ -168,6 +168,19 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     [limit?.label, breaker?.label].compactMap(\.self).joined(separator: "\n  .")
   }
 
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
+    if base.isInMemory(request) {
+      var rest = request
+      rest.cachePolicy.mayAskService = false
+      // It may have been replaced meanwhile.
+      do { return try await base.page(rest) } catch .offline {}
+    }
+    return try await intercept(CallKind(request), cachePolicy: request.cachePolicy) {
+      () async throws(SourceError) in
+      try await base.page(request)
+    }
+  }
+
   func intercept<Answer: Sendable>(
     _ kind: CallKind, cachePolicy: CachePolicy,
     _ call: @escaping @Sendable () async throws(SourceError) -> Answer

@@ -16,6 +16,8 @@ extension Decorator {
     base.cursor(skipping: count, from: request)
   }
 
+  public func isInMemory(_ request: PageRequest) -> Bool { base.isInMemory(request) }
+
   public var readsAhead: Bool { base.readsAhead }
 
   public var pageSize: Int? { base.pageSize }

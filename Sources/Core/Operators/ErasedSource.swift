@@ -18,6 +18,8 @@ extension Forwarding {
     base.cursor(skipping: count, from: request)
   }
 
+  package func isInMemory(_ request: PageRequest) -> Bool { base.isInMemory(request) }
+
   package var readsAhead: Bool { base.readsAhead }
 
   package var pageSize: Int? { base.pageSize }

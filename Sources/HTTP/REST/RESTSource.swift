@@ -212,6 +212,14 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
     }
   }
 
+  public func isInMemory(_ request: PageRequest) -> Bool {
+    guard request.cursor != nil,
+      let position = try? paging(for: request.query).position(
+        in: request.cursor, with: seal(for: request.query), limit: request.limit)
+    else { return false }
+    return position.skip > 0 && memory.kept(position, of: request.query) != nil
+  }
+
   public var description: String { "RESTSource(\(list.shownAddress))" }
 
   // MARK: - Pages
@@ -238,6 +246,7 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
       guard !Task.isCancelled else { throw .cancelled }
       return kept
     }
+    guard page.cachePolicy.mayAskService else { throw .offlineMode }
     let isTokenSpent = position.start.isToken && paging(for: query).tokenOnce
     let http = try request(at: position, for: query)
     let last = try await page.comparison?.lastRead(http.digest)

@@ -83,6 +83,34 @@ import Testing
     #expect(service.requests.last?.url.query() == "page=2")
   }
 
+  @Test func `the rest of a response takes no turn of a rate limit`() async throws {
+    let service = Service { _ in
+      Self.reply(#"{"notes": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "next": "?page=2"}"#)
+    }
+    let source = source(service)
+    let limited = source.rateLimited(by: Rate(1, per: .seconds(3600))).timeout(.seconds(60))
+    var requests = [PageRequest(limit: 1)]
+    for id in ["a", "b", "c"] {
+      let request = try #require(requests.last)
+      #expect(source.isInMemory(request) == (id != "a"))
+      let page = try await limited.page(request)
+      #expect(page.records.map(\.id) == [id])
+      requests.append(PageRequest(after: page.next, limit: 1))
+    }
+    let next = try #require(requests.last)
+    let failure = await #expect(throws: SourceError.self) { _ = try await limited.page(next) }
+    #expect(failure?.code == .rateLimited)
+    #expect(service.requests.count == 1)
+    // Another process has to request the page again.
+    let other = self.source(service)
+    #expect(!other.isInMemory(requests[1]))
+    let rest = PageRequest(after: requests[1].cursor, limit: 1, cachePolicy: .offline)
+    let refused = await #expect(throws: SourceError.self) { _ = try await other.page(rest) }
+    #expect(refused?.code == .offline)
+    #expect(try await other.page(requests[1]).records.map(\.id) == ["b"])
+    #expect(service.requests.count == 2)
+  }
+
   @Test func `searches the list by a parameter`() async throws {
     let service = Service { _ in Self.reply(#"{"notes": []}"#) }
     _ = try await source(service).page(PageRequest(matching: try SearchQuery("two words")))

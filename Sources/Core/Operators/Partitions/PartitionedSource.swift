@@ -153,6 +153,14 @@ package struct PartitionPages<Item: SourceRecord>: DataSource, CustomStringConve
     return places.cursor(at: partition, for: request.query, ahead)
   }
 
+  package func isInMemory(_ request: PageRequest) -> Bool {
+    guard let cursor = request.cursor, let place = try? places.place(of: cursor),
+      let partition = recent.partition(at: place.position)
+    else { return false }
+    let source = try? recent.source(of: partition, source)
+    return source?.isInMemory(request.after(place.cursor)) ?? false
+  }
+
   package var description: String { (try? source(.sample)).map { "\($0)" } ?? places.name }
 
   package var readsAhead: Bool { (try? source(.sample))?.readsAhead ?? true }

@@ -140,7 +140,7 @@ public struct Rate: Hashable, Sendable, LosslessStringConvertible {
   }
 
   /// The seconds that a call takes in the long run.
-  var interval: Double { bounds.map { $0.period / .seconds($0.count) }.max() ?? 0 }
+  package var interval: Double { bounds.map { $0.period / .seconds($0.count) }.max() ?? 0 }
 
   /// This rate with longer periods.
   func extended(by margin: Duration) -> [Bound] {
