@@ -329,11 +329,7 @@ extension Plugin {
     _ rate: Rate?, cost: Int, of service: Service, in environment: PluginEnvironment
   ) -> CallLimit {
     let isOfRecords = policy.rateUnit == .records
-    let others = environment.sources().filter { other in
-      other.name != name
-        && (other.policy.rateUnit == .records) == isOfRecords
-        && (try? other.service(in: environment)).map(service.isShared) ?? false
-    }
+    let others = others(of: service, in: environment)
     let rates = others.map { ($0.name, try? $0.rate(in: environment)) }
     // A rate of all calls of one source holds for those of the others.
     let isOfEachKind = ([policy] + others.map(\.policy).filter { $0.rate != nil }).allSatisfy {
@@ -344,6 +340,35 @@ extension Plugin {
       window: isOfEachKind ? nil : isOfRecords ? "records" : "calls", margin: .milliseconds(100))
     limit.overrides = environment.localState.of(service.host).shared("overrides", [])
     return limit
+  }
+
+  /// The program's other sources that share the rate limit of a service.
+  private func others(of service: Service, in environment: PluginEnvironment) -> [any Plugin] {
+    environment.sources().filter { other in
+      other.name != name
+        && (other.policy.rateUnit == .records) == (policy.rateUnit == .records)
+        && (try? other.service(in: environment)).map(service.isShared) ?? false
+    }
+  }
+
+  /// Says that the rate of another source of the service limits this one, or the other way round; `nil` if neither does.
+  package func rateNote(in environment: PluginEnvironment) -> String? {
+    guard let service = try? service(in: environment) else { return nil }
+    let own = try? rate(in: environment)
+    let others = others(of: service, in: environment).map {
+      ($0.name, try? $0.rate(in: environment))
+    }
+    let interval = own?.interval ?? 0
+    if case (let other, let rate?)? = others.max(by: { $0.1?.interval ?? 0 < $1.1?.interval ?? 0 }),
+      rate.interval > interval
+    {
+      return "Requests of \(name) are limited to \(rate) by \(other), a source of the same host: "
+        + "the lowest rate holds for all"
+    }
+    let limited = others.filter { $0.1?.interval ?? 0 < interval }.map(\.0)
+    guard let own, !limited.isEmpty else { return nil }
+    let names = limited.joined(separator: ", ")
+    return "The rate limit \(own) of \(name) holds for \(names), too, on the same host"
   }
 
   /// The rate limit of the source itself; `nil` for none.

@@ -148,6 +148,11 @@ package struct Proposal: Sendable {
     await DeclaredPlugin("", manifest).pauseService(for: pause, in: environment)
   }
 
+  /// See ``Plugin/rateNote(in:)``.
+  package func rateNote(as name: String, in environment: PluginEnvironment) -> String? {
+    DeclaredPlugin(name, manifest).rateNote(in: environment)
+  }
+
   init(manifest: Manifest) { self.manifest = manifest }
 
   /// True if another request may be sent, of a number of them in all.

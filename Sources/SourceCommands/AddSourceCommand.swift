@@ -242,6 +242,9 @@ extension Command {
           "the source hides the saved query \"\(name)\"",
           hint: .command("query rename \(name) NEW"))
       }
+      if isSaved, let note = proposal.rateNote(as: name, in: environment) {
+        context.diagnostics.note(note)
+      }
       guard proposal.isProved else {
         if !isWanted {
           let error = refusal(of: proposal, invocation)

@@ -114,6 +114,26 @@ struct ServiceTests {
     for plugin in [none, fast] { #expect(try await failure(of: plugin, in: environment) == nil) }
   }
 
+  @Test func `a source says whose rate holds for it, and for whom its own does`() {
+    var environment = environment()
+    let (fast, slow) = (list("fast", rate: "5/s"), list("slow", rate: "1/s"))
+    let (none, equal) = (list("none", rate: nil), list("equal", rate: "300/m"))
+    let other = list("other", rate: "1/h", at: "https://other.test/")
+    environment.sources = { [fast, slow, none, other] }
+    for plugin in [fast, none] {
+      #expect(
+        plugin.rateNote(in: environment)
+          == "Requests of \(plugin.name) are limited to 1/s by slow, a source of the same host: "
+          + "the lowest rate holds for all")
+    }
+    #expect(
+      slow.rateNote(in: environment)
+        == "The rate limit 1/s of slow holds for fast, none, too, on the same host")
+    #expect(other.rateNote(in: environment) == nil)
+    environment.sources = { [fast, equal] }
+    #expect(fast.rateNote(in: environment) == nil)
+  }
+
   @Test func `an unknown source's rate holds from its first call, and an hour after its last`()
     async throws
   {
