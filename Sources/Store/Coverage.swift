@@ -32,7 +32,7 @@ public struct Coverage: Hashable, Sendable {
   /// True if a list that is cached from its first page to its last has fewer rows than its pages say.
   package var isShort = false
 
-  /// The reason the last sync that came to its end may have missed records, unless the whole list was fetched since.
+  /// The reason the last sync that came to its end, or whose pages repeated, may have missed records, unless the whole list was fetched since.
   package var shortfall: String?
 
   /// The reason that list lacks records, if it is known.
@@ -59,6 +59,9 @@ public struct Coverage: Hashable, Sendable {
 
   /// True if the last sync was sent fewer records than the service reports; another one usually is, too.
   package var sendsFewer: Bool { shortfall?.contains(Warning.butSent) ?? false }
+
+  /// True if the pages of the service repeat without end: another sync comes no further.
+  package var hasRepeatedPages: Bool { shortfall?.hasPrefix(SourceError.stopped) ?? false }
 
   /// The name of the checkpoint that a complete sync leaves.
   package static let checkpoint = "complete"

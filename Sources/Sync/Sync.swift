@@ -1,6 +1,7 @@
 public import AggregatorCore
 public import AggregatorFoundation
 package import AggregatorStore
+import AggregatorText
 
 /// Downloads the records of a service into the store, and resumes from the last checkpoint.
 public struct Sync<Item: SourceRecord>: Sendable {
@@ -283,6 +284,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
     }
     var checkpoint = try await decoded(stored)
     if result.pages == 0 { result.earlierPages = checkpoint.pages }
+    result.expected = checkpoint.expected
     if let stored, checkpoint.cursor == nil, PartitionEnd(stored) == nil {
       result.hasRestarted = true
     }
@@ -331,7 +333,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
         checkpoint = batch.checkpoint
         stored = update(of: batch, from: stored).to
         isOver = batch.isLast
-        result.passed = checkpoint.records
+        result.passed = checkpoint.records - result.repeated
         if batch.isLast { try await finish(batch, changes, &result) }
         progress(result)
         return true
@@ -343,6 +345,14 @@ public struct Sync<Item: SourceRecord>: Sendable {
       try await move(checkpointName, from: stored, to: nil)
       result.hasRestarted = true
       return true
+    } catch let error where error.code == .noProgress && isFull {
+      // Further on the pages only repeat, so the next sync starts over.
+      try await move(checkpointName, from: stored, to: nil)
+      if partition == nil, try await recordStore.completeSync() == nil {
+        let all = checkpoint.total.map { "; the service reports \($0.of("record"))" } ?? ""
+        try await note(Coverage.shortfallCheckpoint, error.message + all)
+      }
+      throw error
     }
   }
 
@@ -425,7 +435,10 @@ public struct Sync<Item: SourceRecord>: Sendable {
 
   private func decoded(_ stored: String?) async throws(SourceError) -> SyncCheckpoint {
     let status = try await recordStore.store.status(of: recordStore.source)
-    let beginning = SyncCheckpoint(after: status.lastPosition, at: now())
+    var beginning = SyncCheckpoint(after: status.lastPosition, at: now())
+    if isFull, partition == nil, try await recordStore.completeSync() != nil {
+      beginning.expected = status.knownUpstream
+    }
     guard let stored else { return beginning }
     switch mode {
     case .full:
@@ -558,6 +571,12 @@ public struct SyncResult: Equatable, Sendable {
   /// The number of all records, if the service reports it.
   public internal(set) var total: Int?
 
+  /// The number of records of the last complete sync before the pass; `nil` if there was none.
+  package internal(set) var expected: Int?
+
+  /// The number of records that were those of earlier pages of this run, which are not counted again.
+  var repeated = 0
+
   public internal(set) var unreadable = UnreadableRows.none
 
   /// True if the service has no more records, and all that it has were read; or all that have changed since
@@ -664,6 +683,8 @@ public struct SyncResult: Equatable, Sendable {
 
   mutating func add(_ batch: SyncBatch<some SourceRecord>, _ changes: StoreChanges) {
     add(changes)
+    unchanged -= min(batch.repeated, changes.unchanged)
+    repeated += batch.repeated
     pages += batch.pages
     total = batch.checkpoint.total ?? total
     unreadable = unreadable + batch.unreadable

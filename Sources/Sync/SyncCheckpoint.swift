@@ -17,6 +17,9 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// The number of all records, if the service reports it.
   var total: Int?
 
+  /// The number of records of the last complete sync, as it was when the pass began; `nil` if there was none.
+  var expected: Int?
+
   /// True while every row could be read and the service never changed its total.
   var isCertain = true
 
@@ -55,7 +58,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
       start = "l"
     case marks = "m", schema = "w"
     case date = "d", incompleteReason = "i", reachedDepth = "e", isEndedByRule = "f"
-    case isSkipped = "k", begun = "a"
+    case isSkipped = "k", begun = "a", expected = "x"
   }
 
   /// After this long without a further page a pass starts over: its first records may be gone by now.
@@ -204,6 +207,9 @@ struct SyncBatch<Item: SourceRecord> {
 
   private(set) var unreadable = UnreadableRows.none
 
+  /// The number of its records that are those of earlier pages.
+  private(set) var repeated = 0
+
   private(set) var valueWarnings: [Warning] = []
 
   /// The provenance of its last page.
@@ -218,13 +224,14 @@ struct SyncBatch<Item: SourceRecord> {
   /// Adds the page that starts at ``checkpoint``, fetched at `date` from a service that lists only its
   /// first `depth` rows, or all.
   mutating func add(
-    _ page: Page<EncodedRecord<Item>>, at date: Date, depth: Int? = nil,
+    _ page: Page<EncodedRecord<Item>>, isRepeated: Bool = false, at date: Date, depth: Int? = nil,
     tracking: ChangeTracking? = nil, comparing: PageComparing<Item>? = nil
   ) {
     if let read = comparing?.checkpoint(of: page, after: &readCount) { readPages.append(read) }
     records += page.records
     bytes += page.records.reduce(0) { $0 + $1.json.count }
     counts.append(page.records.count)
+    if isRepeated { repeated += page.records.count }
     provenance = page.provenance
     unreadable = unreadable + page.unreadable
     valueWarnings.addThoseOfValues(in: page.warnings)

@@ -69,7 +69,8 @@ struct SyncPipeline<Item: SourceRecord> {
           // Going on would lose these records for good.
           guard !page.isUnreadable else { throw .unreadable(page.unreadable) }
           batch.add(
-            page, at: now(), depth: depth, tracking: tracking, comparing: comparing)
+            page, isRepeated: step.items.isEmpty && !step.page.records.isEmpty, at: now(),
+            depth: depth, tracking: tracking, comparing: comparing)
           if step.end != nil || batch.isLast { end = .success(()) }
         } catch { end = .failure(error) }
       }

@@ -268,6 +268,41 @@ import Testing
     #expect(outcome.status == 0 && !outcome.errors.contains("possibly"), "\(outcome)")
   }
 
+  @Test func `no other sync is suggested after one whose pages repeat`() async throws {
+    let server = try LoopbackServer { request in
+      let page = min(request.query["page"].flatMap { Int($0) } ?? 1, 2)
+      let rows = (1...20).dropFirst((page - 1) * 10).prefix(10).map {
+        #"{"id": \#($0), "name": "lamp \#($0)"}"#
+      }
+      return .json(#"{"total": 200, "lamps": [\#(rows.joined(separator: ","))]}"#)
+    }
+    #expect(
+      try await home.run("sources add lamps \(server.baseURL)/lamps --rate off").status == 0)
+    for unchanged in [0, 20] {
+      let sync = try await home.run("lamps sync --fields unchanged,pages --tsv")
+      #expect(sync.status == 3 && sync.lines == ["\(unchanged)\t4"], "\(sync)")
+      #expect(!sync.errors.contains("Resumed"), "\(sync)")
+    }
+    let words =
+      "20 lamps are cached, possibly not all: pagination stopped: 3 consecutive pages had no new "
+      + "records; the service reports 200 records"
+    for line in ["lamps list --where id>0", "doctor lamps --offline"] {
+      let outcome = try await home.run(line)
+      let text = outcome.output + outcome.errors
+      #expect(text.contains(words), "\(line): \(outcome)")
+      #expect(!text.contains("aggregator lamps sync"), "\(line): \(outcome)")
+    }
+  }
+
+  @Test func `a source that is added says if another one of its host limits it`() async throws {
+    #expect(try await home.run("sources add lamps \(url) --rate 50/s").errors.isEmpty)
+    let bulbs = try await home.run("sources add bulbs \(url) --rate off")
+    #expect(
+      bulbs.errors
+        == "Requests of bulbs are limited to 50/s by lamps, a source of the same host: "
+        + "the lowest rate holds for all\n", "\(bulbs)")
+  }
+
   @Test(arguments: [
     (
       #"{"total": 3, "lamps": [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}, {"name": "c"}]}"#,

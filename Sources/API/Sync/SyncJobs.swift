@@ -215,7 +215,11 @@ package final class SyncJobs: Sendable {
       }
       do {
         let result = try await source.sync(pages: pages) { [self] result in
-          change(id, of: name) { $0?.job.result = result.json(of: name) }
+          change(id, of: name) { running in
+            running?.job.result = result.json(of: name)
+            // Other programs sync the source, too.
+            if let expected = result.expected { running?.job.expected = expected }
+          }
         }
         change(id, of: name) { [self] running in
           running?.job.result = result.json(of: name)

@@ -67,7 +67,9 @@ extension Plugin {
         numbering.map(Hint.command)
         ?? policy.file.map { .words("mend the file \($0.oneLine(atMost: 200))") }
     }
-    let isFinal = change == nil && (coverage.sendsFewer || coverage.hasUnreadableRows)
+    let isFinal =
+      change == nil
+      && (coverage.sendsFewer || coverage.hasUnreadableRows || coverage.hasRepeatedPages)
     let unread = isSyncable ? nil : change.map { "; \($0.message)" }
     let end = rest ?? unread ?? coverage.gapReason.map { ", possibly not all: \($0)" }
     let words =

@@ -62,15 +62,16 @@ package final class SyncProgress: Sendable {
 
   package func show(_ result: SyncResult) { self.result.withLock { $0 = result } }
 
-  /// The bar, or without a total `heroes: page 12, 1200 heroes, 96/s`; both count earlier runs of the same pass.
+  /// The bar, or without a total `heroes: page 12, 1200 heroes, 4000 the last time, 96/s`; both count earlier runs of the same pass.
   private var text: String {
     let result = result.withLock(\.self)
     let count = result.added + result.changed + result.unchanged
+    let last = result.expected.map { " \($0) the last time," } ?? ""
     let line =
       result.pages == 0
       ? "Fetching \(name)…"
       : result.total.map { context.progress.bar(name, result.passed, of: $0, after: count) }
-        ?? "\(name): page \(result.earlierPages + result.pages), \(result.passed) \(name), "
+        ?? "\(name): page \(result.earlierPages + result.pages), \(result.passed) \(name),\(last) "
         + context.progress.rate(count)
     return context.progress.withStatus(line)
   }

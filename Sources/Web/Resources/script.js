@@ -1069,7 +1069,7 @@ function syncWords(sync, noun, place) {
       return `Stopped after ${amount}${state === "interrupted" ? ", because the server ended" : ""}; the next sync goes on there`;
     default: {
       const reason = error.message.replace(/^.*? failed \((\d{3})\)/, "the service answered $1");
-      const kept = records ? `${amount} read so far stay cached; the next sync goes on there`
+      const kept = records ? `${amount} read so far stay cached; the next sync ${error.code === "noProgress" ? "starts over" : "goes on there"}`
         : place && !$(".tone.offline", place) && `The ${/bundled/i.test($(".tone, .badge .label", place)?.textContent) ? "bundled sample" : "cached"} records stay`;
       const time = Date.now() - Date.parse(updatedAt) > 60000 ? ` on ${new Date(updatedAt).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })} UTC` : "";
       return [`Sync failed${time}: ${reason}`, kept, error.hint].filter(Boolean).map(sentence).join(" ");

@@ -307,7 +307,27 @@ struct SyncTests {
     let result = try await sync(base)
     #expect(result.failure?.code == .noProgress)
     #expect(base.callCount == 4)
-    #expect((result.added, result.unchanged, result.isComplete) == (10, 20, false))
+    #expect((result.added, result.unchanged, result.isComplete) == (10, 0, false))
+    #expect((result.pages, result.passed) == (3, 10))
+    // Further on it would find the same.
+    let next = try await sync(base)
+    #expect((next.earlierPages, next.unchanged, next.pages) == (0, 10, 3))
+    #expect(base.requests.filter { $0.cursor == nil }.count == 2)
+    let coverage = try await store.coverage(of: "notes")
+    #expect(coverage.gapReason == "pagination stopped: 3 consecutive pages had no new records")
+    #expect(coverage.hasRepeatedPages && !coverage.isComplete)
+    #expect(try await sync(service(1...30)).isComplete)
+    #expect(try await store.coverage(of: "notes").gapReason == nil)
+  }
+
+  @Test func `knows how many records the last complete sync had, also after an interruption`()
+    async throws
+  {
+    #expect(try await sync(service(1...30), upTo: 2).expected == nil)
+    #expect(try await sync(service(1...30)).expected == nil)
+    #expect(try await sync(service(1...45), upTo: 4).expected == 30)
+    #expect(try await sync(service(1...45)).expected == 30)
+    #expect(try await sync(service(1...45)).expected == 45)
   }
 
   // MARK: - Endless sources

@@ -74,6 +74,22 @@ import Testing
     #expect(held.count.withLock(\.self) == 1)
   }
 
+  @Test func `a job expects as many records as the last complete sync of any program had`()
+    async throws
+  {
+    var source = MadeUpSource(name: "held")
+    source.syncing = { progress in
+      var result = SyncResult()
+      result.expected = 20_000
+      progress(result)
+      return result
+    }
+    let server = server()
+    await server.start(source, pages: nil)
+    #expect(await state(server, is: .done) == .done)
+    #expect(await server.all().jobs["held"]?.expected == 20_000)
+  }
+
   @Test func `a sync that has not come to its end says so, and why`() {
     func served(_ state: SyncJob.State, at seconds: Int, _ result: JSON? = nil) -> [String?] {
       let start = Duration.seconds(86_400)
