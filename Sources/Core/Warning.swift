@@ -111,6 +111,12 @@ public struct Warning: Hashable, Codable, Sendable {
     "\(Secret.mark) in records stands for a secret that the service gets, unless it sent that word itself"
   )
 
+  /// Nothing shows that the list has ended, nor that it goes on: no record is known to be missing.
+  package static let unproved = Warning(.unproved, "there may be further pages that are not read")
+
+  /// True if the reason that records may be missing, of which a checkpoint has only the words, is ``unproved``.
+  package static func isUnproved(_ reason: String) -> Bool { reason.hasPrefix(unproved.message) }
+
   /// True if values are not those that the service has sent, or may not be, while all records are there.
   package var isOfValues: Bool { [.guessed, .redacted, .rounded].contains(code) }
 

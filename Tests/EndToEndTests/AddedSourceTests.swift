@@ -80,7 +80,21 @@ import Testing
     #expect(saved.status == 3)
     let listed = try await home.run("lamps list")
     #expect(listed.lines.count == 2)
-    #expect(listed.errors.contains("there may be further pages that are not read"), "\(listed)")
+    #expect(listed.errors.contains("there may be further pages that are not read\n"), "\(listed)")
+  }
+
+  @Test func `a sync whose end is not proved says so once`() async throws {
+    let bare = try LoopbackServer { _ in
+      .json(#"{"lamps": [{"id": 1}, {"id": 2}], "links": {"next": "?page=2"}}"#)
+    }
+    let line = "sources add lamps \(bare.baseURL)/x --rate off --next links.nex --yes"
+    #expect(try await home.run(line).status == 3)
+    let words = "warning: lamps: there may be further pages that are not read"
+    let synced = try await home.run("lamps sync --json")
+    #expect(synced.status == 3, "\(synced)")
+    #expect(synced.errors == "\(words), so no record counts as removed\n", "\(synced)")
+    let checked = try await home.run("sources check lamps")
+    #expect(checked.errors == "\(words)\n", "\(checked)")
   }
 
   @Test func `the first filter of a list that is one page fetches it, however many rows it has`()

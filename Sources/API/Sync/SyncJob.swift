@@ -53,7 +53,11 @@ struct SyncJob: Hashable, Codable, Sendable {
     job.earlier = nil
     if case .object(let members) = result {
       let shown = ["records", "added", "changed", "removedUpstream", "complete"]
-      job.result = .object(members.filter { shown.contains($0.name) })
+      // Told from one that lacks records.
+      let doubt = shortcoming.flatMap { $0.code == .unproved ? SourceWarning(nil, $0).json : nil }
+      job.result = .object(
+        members.filter { shown.contains($0.name) }
+          + (doubt.map { [JSON.Member("warnings", .array([$0]))] } ?? []))
     }
     return Array(([job] + (earlier ?? [])).prefix(ServedSync.mostKept - 1))
   }
@@ -84,6 +88,8 @@ package struct ServedSync: Sendable {
 
   package enum Outcome: String, Sendable {
     case complete, incomplete, running, failed, stopped, interrupted
+    /// It has read all pages that it knows of, and nothing shows whether there are more.
+    case ended
   }
 
   package let startedAt: Date
@@ -132,7 +138,8 @@ extension SyncJob {
     let outcome: ServedSync.Outcome =
       switch state {
       case .running: .running
-      case .done: result["complete"] == true ? .complete : .incomplete
+      case .done where result["complete"] == true: .complete
+      case .done: shortcoming?.code == .unproved ? .ended : .incomplete
       case .failed: .failed
       case .cancelled: .stopped
       case .interrupted: .interrupted
@@ -140,11 +147,12 @@ extension SyncJob {
     return ServedSync(
       startedAt: startedAt.date,
       duration: state == .running ? nil : updatedAt.sinceStart - startedAt.sinceStart,
-      outcome: outcome, reason: error(at: time)?.message ?? shortcoming, counts: counts)
+      outcome: outcome, reason: error(at: time)?.message ?? shortcoming?.message,
+      counts: counts)
   }
 
   /// The reason a sync that has come to its end may have missed records.
-  private var shortcoming: String? {
+  private var shortcoming: Warning? {
     guard state == .done, result["complete"] != true,
       case .array(let warnings)? = result["warnings"]
     else { return nil }
@@ -153,7 +161,7 @@ extension SyncJob {
         return nil
       }
       return Warning(Warning.Code(code), message)
-    }.first(where: \.meansIncomplete)?.message
+    }.first(where: \.meansIncomplete)
   }
 
   /// The error of a job that has not come to its end; `nil` for one that runs or is done.

@@ -489,10 +489,7 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
       let warnings = [
         shortfall ?? contradiction(reply),
         // After an empty first page there is none.
-        paging.isUnproved && passed > 0
-          ? Warning(
-            .unproved, "there may be further pages that are not read: records may be missing")
-          : nil,
+        paging.isUnproved && passed > 0 ? Warning.unproved : nil,
       ]
       return (nil, warnings.compactMap(\.self))
     }

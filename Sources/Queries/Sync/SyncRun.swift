@@ -206,7 +206,12 @@ extension SyncResult {
           "the service lists only the first \(depth)\(all) \(source): the others cannot be reached")
       )
     }
-    if let reason = inconclusiveReason {
+    if let reason = inconclusiveReason, kind != .incremental, !isPartitioned,
+      Warning.isUnproved(reason)
+    {
+      remarks.append(
+        Warning(.unproved, "\(Warning.unproved.message), so no record counts as removed"))
+    } else if let reason = inconclusiveReason {
       let words =
         switch kind {
         case _ where isPartitioned:

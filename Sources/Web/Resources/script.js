@@ -1064,7 +1064,7 @@ function syncWords(sync, noun, place) {
       return `${amount}${totalOf(sync) ? `, ${number(totalOf(sync))} the last time` : ""}${paceWords(sync)}`;
     case "done":
       if (complete || kind === "endless") return `${amount} synced`;
-      return `${amount} synced, but not all${warnings.some(each => each.code === "incomplete") ? "" : `: ${warnings[0]?.message ?? "the list did not end"}`}`;
+      return `${amount} synced, ${warnings.some(each => ["incomplete", "unproved"].includes(each.code)) ? "maybe not all" : `but not all: ${warnings[0]?.message ?? "the list did not end"}`}`;
     case "cancelled": case "interrupted":
       return `Stopped after ${amount}${state === "interrupted" ? ", because the server ended" : ""}; the next sync goes on there`;
     default: {

@@ -117,6 +117,14 @@ import Testing
     // Whatever its kind, as long as records may be missing for it.
     let repeated: JSON = [["code": "repeated", "message": "twice"]]
     #expect(served(.done, at: 60, ["warnings": repeated]) == ["incomplete", "3 s", "twice"])
+    // That nothing shows the end of the list is no failure, also of one before another.
+    let unproved: JSON = [["code": "unproved", "message": "maybe more"]]
+    #expect(served(.done, at: 60, ["warnings": unproved]) == ["ended", "3 s", "maybe more"])
+    let job = SyncJob(
+      id: "1", worker: "w", startedAt: Timestamp(.zero), updatedAt: Timestamp(.zero), state: .done,
+      result: ["records": 20, "pages": 1, "warnings": unproved])
+    #expect(job.asEarlier.map { $0.served(at: .zero).outcome } == [.ended])
+    #expect(job.asEarlier.first?.result["pages"] == nil)
     #expect(served(.failed, at: 60) == ["failed", "3 s", "refused"])
     #expect(served(.cancelled, at: 60) == ["stopped", "3 s", "the sync was stopped"])
   }
