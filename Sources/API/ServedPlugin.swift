@@ -171,6 +171,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   /// All cached records, or the bundled ones if none are cached.
   private func document(_ query: ServedQuery) async throws -> ServedListing {
     var outcome = ListingOutcome(of: plugin, at: environment.now())
+    outcome.readsCacheOnly = query.cache != .offline
     let words = try query.query.map { try SearchQuery($0) }
     let selected = try await selected(by: query, &outcome)
     if selected == nil, let store = environment.store {
@@ -507,6 +508,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     (state.removedUpstream, state.deleted) = (status.removedUpstream, status.hidden)
     state.fetchedAt = try await plugin.oldestFetch(in: store)
     state.syncedAt = try await plugin.recordStore(in: store).lastSync().completed
+    state.syncFailure = try await store.syncFailure(of: name)
     state.changes = try await changes(since: "sync", atMost: 1000)?.summary
     return state
   }

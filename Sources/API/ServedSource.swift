@@ -237,30 +237,38 @@ extension ServerRequest {
   /// The members of a body of JSON, or the fields of a form.
   func bodyMembers(among known: Set<String>) throws(Problem) -> [String: JSON] {
     let members: [JSON.Member]
+    let names = known.sorted()
+    let remedy =
+      "send a JSON object \(names.count == 1 ? "such as {\"\(names[0])\": \"…\"}" : "with members of \(names.joined(separator: ", "))"), "
+      + "and the header field Content-Type: application/json"
     switch mediaType {
     case "application/json":
       guard case .object(let object)? = JSONText(Data(body)).map({ JSON($0) }) else {
-        throw Problem(400, "invalidRequest", "the body must be a JSON object")
+        throw Problem(400, "invalidRequest", "the body must be a JSON object", hint: remedy)
       }
       members = object
     case "application/x-www-form-urlencoded":
-      guard let form else { throw Problem(400, "invalidRequest", "the body is an invalid form") }
+      guard let form else {
+        throw Problem(400, "invalidRequest", "the body is an invalid form", hint: remedy)
+      }
       members = form.map { JSON.Member($0.name, .string($0.value)) }
     default:
       throw Problem(
         415, "unsupportedMediaType",
         "the body must be application/json or application/x-www-form-urlencoded",
-        hint: "name its type by Content-Type")
+        hint: remedy)
     }
     var values: [String: JSON] = [:]
     for member in members {
       guard known.contains(member.name) else {
+        // curl calls any text a form.
+        guard member.name.wholeMatch(of: /[\w.-]+/) != nil else {
+          throw Problem(400, "invalidRequest", "the body is not a form", hint: remedy)
+        }
         throw Problem(
           400, "invalidRequest", "unknown member \"\(member.name.oneLine(atMost: 80))\"",
-          hint: member.name.hasPrefix("{")
-            ? "JSON requires the header field Content-Type: application/json"
-            : "the members are \(known.sorted().joined(separator: ", "))"
-        ).suggesting(nearest(to: member.name, in: known.sorted()))
+          hint: "the members are \(names.joined(separator: ", "))"
+        ).suggesting(nearest(to: member.name, in: names))
       }
       guard values.updateValue(member.value, forKey: member.name) == nil else {
         throw Problem(400, "invalidRequest", "the member \(member.name) is given more than once")
@@ -350,6 +358,8 @@ package struct SourceState: Sendable {
   package var syncedAt: Date?
   /// The reason the service cannot be asked, and what to do.
   package var problem: Problem?
+  /// ``SourceStore/syncFailure(of:)``.
+  package var syncFailure: String?
   /// The changes of the last sync, and later ones; `nil` if nothing is known of them.
   package var changes: ChangeSummary?
 }

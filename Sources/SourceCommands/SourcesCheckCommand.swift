@@ -24,8 +24,8 @@ extension Command {
       notes: [
         "Requests one page from each service and checks its records, and prints a line for each: the "
           + "response time, the origin of a list now, and the number of cached records; with --verbose all "
-          + "that is known. A page with rows that cannot be read, or a last sync that came to its end without all "
-          + "records, is incomplete. The exit code is that of the most severe failure.",
+          + "that is known. A page with rows that cannot be read, or a last sync that failed or came to its end without "
+          + "all records, is incomplete. The exit code is that of the most severe failure.",
         "With --laws, checks the laws of paging, search and lookup: at most \(maxLawRequests) requests to each "
           + "service, at its rate limit, in pages so small that a short list has several. What cannot be known of the "
           + "service is not applicable, with the reason. The exit code is 3 if a law is violated.",
@@ -117,7 +117,9 @@ package struct SourceCheck: Entry {
   let page: Result<LawReport, SourceError>
   /// The warnings about the page, and about records that the last finished sync may lack.
   let remarks: [String]
-  /// True if the page or that sync lacks records, or may.
+  /// The failure of the last sync; `nil` if it had none.
+  package let syncFailure: String?
+  /// True if the page or the last sync lacks records, or may.
   let isIncomplete: Bool
   let time: Duration
   let stored: StoreStatus?
@@ -198,13 +200,20 @@ extension Plugin {
     var remarks = (first?.warnings ?? []).map(\.message)
     let unreadable = first?.unreadable.count ?? 0
     if unreadable > 0 { remarks.append(Coverage.unreadable(unreadable)) }
-    let shortfall = (try? await environment.store?.coverage(of: name))?.shortfall
-    if let shortfall { remarks.append("the last sync may lack records: \(shortfall)") }
+    let coverage = try? await environment.store?.coverage(of: name)
+    // The page may have said it.
+    if let shortfall = coverage?.shortfall, !remarks.contains(shortfall) {
+      remarks.append("the last sync may lack records: \(shortfall)")
+    }
+    let syncFailure = (try? await environment.store?.syncFailure(of: name)).map {
+      "the last sync failed: \($0)"
+    }
+    if let syncFailure { remarks.append(syncFailure) }
     return SourceCheck(
       id: name, key: keyState(environment.settings), settings: shownSettings(environment.settings),
       page: report,
-      remarks: remarks,
-      isIncomplete: unreadable > 0 || shortfall != nil
+      remarks: remarks, syncFailure: syncFailure,
+      isIncomplete: unreadable > 0 || coverage?.shortfall != nil || syncFailure != nil
         || first?.warnings.contains { $0.meansIncomplete } == true,
       time: taken, stored: stored,
       origin: await answer(

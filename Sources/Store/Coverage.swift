@@ -71,9 +71,17 @@ public struct Coverage: Hashable, Sendable {
 
   /// The name of the checkpoint with the reason a sync which has come to its end may have missed records.
   package static let shortfallCheckpoint = "shortfall"
+
+  /// The name of the checkpoint with the failure of the last sync, until one ends without any.
+  package static let failureCheckpoint = "failure"
 }
 
 extension SourceStore {
+  /// The failure of the last sync of a source in words; `nil` if it had none, was stopped or was to stay offline.
+  package func syncFailure(of source: String) async throws(SourceError) -> String? {
+    try await checkpoint(Coverage.failureCheckpoint, of: source)
+  }
+
   /// The part of a source's records that is cached, judged by its cached pages and its last sync.
   public func coverage(of source: String) async throws(SourceError) -> Coverage {
     let status = try await status(of: source)

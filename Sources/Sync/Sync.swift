@@ -94,9 +94,20 @@ public struct Sync<Item: SourceRecord>: Sendable {
   ) async -> SyncResult {
     await Observer.$current.withValue(observer) {
       await ReadPreference.$current.withValue(.primary) {
-        await runObserved(upTo: pages, jobs: jobs, waits: waits, progress)
+        let result = await runObserved(upTo: pages, jobs: jobs, waits: waits, progress)
+        await noteFailure(of: result)
+        return result
       }
     }
+  }
+
+  /// Leaves the failure of a sync, or removes that of the one before; a store that fails cannot have it.
+  private func noteFailure(of result: SyncResult) async {
+    // Others say nothing of the service.
+    let others: [SourceError.Code] = [.busy, .cancelled, .offline, .storage, .unusableStore]
+    if let code = result.failure?.code, others.contains(code) { return }
+    let words = result.failure?.message.oneLine(atMost: 500)
+    try? await note(Coverage.failureCheckpoint, words)
   }
 
   private func runObserved(

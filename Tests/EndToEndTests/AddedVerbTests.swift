@@ -237,6 +237,22 @@ import Testing
         && renamed.errors.contains(" records: has the service renamed it?"), "\(renamed)")
   }
 
+  @Test func `the failure of the last sync is named until a sync has none`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    lamps.behave { $0 > 2 ? .status(403, "no") : nil }
+    #expect(try await home.run("lamps sync").status == 3)
+    let failed = try await home.run("sources check lamps --fields status --tsv")
+    #expect(failed.status == 3 && failed.lines == ["incomplete"], "\(failed)")
+    #expect(failed.errors.hasPrefix("warning: lamps: the last sync failed: "), "\(failed)")
+    let found = try await home.run("doctor lamps").output
+    #expect(found.contains(" ms; the last sync failed: "), "\(found)")
+    #expect(found.contains("aggregator lamps sync --verbose"), "\(found)")
+    lamps.behave { _ in nil }
+    #expect(try await home.run("lamps sync").status == 0)
+    let sound = try await home.run("sources check lamps --fields status --tsv")
+    #expect(sound.status == 0 && sound.lines == ["ok"], "\(sound)")
+  }
+
   @Test func `--laws checks the laws with few requests`() async throws {
     #expect(try await home.add(lamps).status == 0)
     let count = lamps.server.requests.count

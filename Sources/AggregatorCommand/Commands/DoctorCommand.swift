@@ -464,10 +464,18 @@ extension CommandContext {
       let check = await plugin.check(in: environment, within: time)
       guard let failure = check.failure else {
         let verb = (plugin as? DeclaredPlugin)?.manifest.file == nil ? "answers" : "file read"
+        let found = [
+          check.violation ?? "\(verb) in \(check.milliseconds ?? 0) ms", check.syncFailure,
+        ].compactMap(\.self).joined(separator: "; ")
+        guard check.isSound, check.syncFailure != nil else {
+          return Finding(
+            "services", plugin.name, check.isSound ? .ok : .failed, found,
+            check.isSound ? nil : self.diagnostics.command("sources check \(plugin.name) --verbose")
+          )
+        }
         return Finding(
-          "services", plugin.name, check.isSound ? .ok : .failed,
-          check.violation ?? "\(verb) in \(check.milliseconds ?? 0) ms",
-          check.isSound ? nil : self.diagnostics.command("sources check \(plugin.name) --verbose"))
+          "services", plugin.name, .warning, found,
+          self.diagnostics.command("\(plugin.syncArguments) --verbose"))
       }
       let remedy =
         failure.hint(settings: plugin.settings).map(self.plain)

@@ -32,6 +32,9 @@ package struct ListingOutcome: Sendable {
   /// The records that the cache lacks, if only it is listed.
   package var gap: CacheGap?
 
+  /// True if the answer is made of local records by design, so that no one has asked for offline mode.
+  package var readsCacheOnly = false
+
   /// A note that the first page was read for a selection; `nil` if it was not.
   package var firstPage: String?
 
@@ -178,7 +181,9 @@ package struct ListingOutcome: Sendable {
     total = page.total ?? total
     next = page.next
     latestRows = page.records.count + page.hidden + page.unreadable.count
-    provenances.append(page.provenance)
+    var provenance = page.provenance
+    if readsCacheOnly, provenance.reason?.code == .offline { provenance.reason = nil }
+    provenances.append(provenance)
     unreadable = unreadable + page.unreadable
     add(page.warnings)
   }
@@ -350,6 +355,13 @@ package struct ListingOutcome: Sendable {
     remarks.append(
       Remark(warning: Warning(.stopped, "stopped: \(PaginationEnd.nothingNew(pages: pages).text)"))
     )
+  }
+
+  /// Notes that no more records are cached of a list that may go on.
+  mutating func endOfCache() {
+    isIncomplete = true
+    let warning = Warning(.incomplete, "limited to cached records: the service may have more")
+    if let gap { add(gap) } else { remarks.append(Remark(warning: warning)) }
   }
 
   package mutating func fail(_ error: SourceError) {

@@ -171,8 +171,13 @@ package struct ListingRun<P: Plugin> {
         let isStart = bounds.cursor == nil && !outcome.hasAnswer
         let none = query.map { "nothing cached matches \"\($0.text.oneLine(atMost: 80))\"" }
         error.message =
-          "\(isStart ? none ?? "nothing is cached" : "the cached pages end here") (offline mode)"
+          (isStart ? none ?? "nothing is cached" : "the cached pages end here")
+          + (outcome.readsCacheOnly ? "" : " (offline mode)")
         if isStart { error.remedy = Remedy(plugin.syncArguments, .command) }
+        if outcome.readsCacheOnly, outcome.hasAnswer {
+          outcome.endOfCache()
+          return nil
+        }
       }
       guard outcome.hasAnswer, !isAllOrNothing else { throw error }
       outcome.fail(error)

@@ -264,9 +264,15 @@ struct SyncTests {
     fault.set(.serverError)
     let failed = try await sync(base, jobs: jobs)
     #expect((failed.added, failed.failure?.code) == (50, .serverError))
+    // Until a sync ends without any; one that was stopped says nothing of the service.
+    #expect(try await store.syncFailure(of: "notes") == failed.failure?.message)
+    fault.set(.cancelled)
+    #expect(try await sync(base, jobs: jobs).failure?.code == .cancelled)
+    #expect(try await store.syncFailure(of: "notes") == failed.failure?.message)
     fault.set(nil)
     let result = try await sync(base, jobs: jobs)
     #expect((result.added, result.earlierPages, result.isComplete) == (45, 5, true))
+    #expect(try await store.syncFailure(of: "notes") == nil)
     #expect(try await storedIDs() == Array(1...95))
   }
 

@@ -173,6 +173,18 @@ import Testing
     let untyped = try await server.post(
       "/api/v1/sql", #"{"sql":"SELECT"}"#, ["Content-Type": "application/x-www-form-urlencoded"])
     #expect(untyped.text.contains("header field Content-Type: application/json"))
+    for (type, body) in [
+      ("application/x-www-form-urlencoded", "SELECT 1"), ("text/plain", "SELECT 1"),
+      ("application/json", "[]"),
+    ] {
+      let raw = try await server.post("/api/v1/sql", body, ["Content-Type": type])
+      #expect(
+        try raw.json()["hint"]
+          == "send a JSON object such as {\"sql\": \"…\"}, and the header field Content-Type: application/json",
+        "\(raw.text)")
+    }
+    let other = try await server.post("/api/v1/sql", #"{"sq": "SELECT 1"}"#)
+    #expect(other.text.contains("unknown member") && other.text.contains("did you mean"))
     try await server.stop()
   }
 

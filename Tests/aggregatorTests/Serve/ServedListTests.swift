@@ -69,6 +69,34 @@ import Testing
     #expect(await index.table?.readings == 1)
   }
 
+  @Test func `all cached records are read by design, and not because of offline mode`()
+    async throws
+  {
+    let server = try LoopbackServer { _ in
+      .json(#"{"rows": [{"id": 1, "name": "a"}], "next": "/b"}"#)
+    }
+    let manifest = """
+      {"url": "\(server.baseURL)/a", "rows": "rows", "id": "id", "fields": ["name"], "next": "next",
+       "paging": "proved"}
+      """
+    let parts = ServedPlugin(
+      DeclaredPlugin("parts", try Manifest(reading: Data(manifest.utf8))),
+      in: PluginEnvironment(
+        settings: SourceSettings([:]), transport: LongTimeoutTransport(),
+        store: SQLiteStore(at: sandbox.root.appending(path: "parts.sqlite").path)))
+    _ = try await parts.page(ServedQuery(limit: 1))
+    let cached = try await parts.page(ServedQuery(isWhole: true)).summary
+    #expect(cached.count == 1 && cached.total == nil)
+    #expect(cached.provenance?.origin == .cached && cached.provenance?.reason == nil)
+    let words = cached.warnings.map(\.warning.message)
+    #expect(words.count == 1 && words[0].hasPrefix("limited to cached records: "), "\(words)")
+    // Who asks for offline mode is told so.
+    let offline = try await parts.page(ServedQuery(cache: .offline, isWhole: true)).summary
+    #expect(offline.warnings.contains { $0.warning.message.contains("(offline mode)") })
+    let bundled = try await source.page(ServedQuery(isWhole: true)).summary
+    #expect(bundled.warnings.map(\.warning.message) == ["showing bundled sample data"])
+  }
+
   @Test func `a list has the records of a running sync, not those of a page in memory`()
     async throws
   {
