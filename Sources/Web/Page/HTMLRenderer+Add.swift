@@ -115,9 +115,11 @@ extension HTMLRenderer {
   private func alert(_ field: FormField, _ content: AddContent) -> HTML? {
     guard faultyField(content) == field, let problem = content.answer?.failure else { return nil }
     let words = [problem.message, problem.hint].compactMap(\.self).map(\.sentence)
+    // The service has not been asked about a name that is taken, or while others are added.
+    let isRefused = field == .name || ["invalidRequest", "usage", "busy"].contains(problem.code)
     return """
       <p id="fault" class="note failed" role="alert" dir="auto">\(Icon.warning.html)\
-      <span>This is not a source yet. \(words.joined(separator: " "))</span></p>
+      <span>\(isRefused ? "" : "This is not a source yet. ")\(words.joined(separator: " "))</span></p>
       """
   }
 

@@ -148,18 +148,20 @@ extension HTMLRenderer {
     let reason = last.outcome == .stopped ? "" : last.reason.map { ": \($0)" } ?? ""
     // The numbers of one that has ended are those of the changes.
     let words =
-      "Last sync by a page or the API: \(last.startedAt.written), \(last.outcome.rawValue)\(length)\(reason)"
+      "Last sync started on a page or by the API: \(last.startedAt.written), \(last.outcome.rawValue)\(length)\(reason)"
+    // That nothing shows the end of the list is no failure.
+    let isAlarm = last.reason != nil && last.outcome != .ended
     let rest: HTML? =
-      last.reason == nil || last.outcome == .incomplete
+      !isAlarm || last.outcome == .incomplete
       ? nil
       : """
       <p class="note">What it had read until then stays cached: \(sum). Other records may be older, \
       and those that the service has removed are found by a complete sync.</p>
       """
     return """
-      <p class="note\(last.reason == nil ? "" : " failed")" dir="auto">\(last.reason == nil ? nil : Icon.warning.html)\
+      <p class="note\(isAlarm ? " failed" : "")" dir="auto">\(isAlarm ? Icon.warning.html : nil)\
       <span>\(words.sentence)</span></p>\(rest)
-      <details class="fold"><summary>\(syncs.count == 1 ? "Its numbers" : "The last \(syncs.count) syncs")</summary>
+      <details class="fold"><summary>\(syncs.count == 1 ? "Details of this sync" : "The last \(syncs.count) syncs")</summary>
       <div class="table-box" tabindex="0" role="region" aria-label="Syncs"><table>
       <thead><tr><th scope="col">Began</th><th scope="col">Result</th><th scope="col" class="number">Took</th>\
       \(numbers.map { #"<th scope="col" class="number">\#($0.capitalizedFirst)</th>"# as HTML })</tr></thead>
@@ -265,7 +267,10 @@ extension HTMLRenderer {
         <a href="\(address)">With what it added</a></p>
         """
     }
-    let files: HTML? = isEmpty ? nil : #"<p class="note">All of them as \#(links)</p>"#
+    let files: HTML? =
+      isEmpty
+      ? nil
+      : #"<p class="note">All of them as \#(links). Lists that were fetched from the service count, too.</p>"#
     return """
       <p class="count">\(count)\(since ?? "")</p>
       \(first)

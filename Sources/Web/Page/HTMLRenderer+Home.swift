@@ -144,6 +144,7 @@ extension HTMLRenderer {
       facts = """
         <p class="tone \(tone(of: state))">\(amount(of: state, source))</p>
         \(state.coverage?.shortfall.map(note(ofShortfall:)))
+        \(failure(of: state, sync))
         \(state.problem.map(note))
         \(sync?.outcome == .running ? nil : changes(state, source))
         """
@@ -165,7 +166,17 @@ extension HTMLRenderer {
 
   /// Says that the last sync may have missed records.
   func note(ofShortfall reason: String) -> HTML {
-    #"<p class="note" dir="auto">\#("The last sync is incomplete: \(reason)".sentence)</p>"#
+    let words =
+      Warning.isUnproved(reason)
+      ? Warning.unproved.message.capitalizedFirst : "The last sync is incomplete: \(reason)"
+    return #"<p class="note" dir="auto">\#(words.sentence)</p>"#
+  }
+
+  /// The failure of the last sync, unless a server has run it, and the script says it.
+  private func failure(of state: SourceState, _ sync: ServedSync?) -> HTML? {
+    guard let failure = state.syncFailure, sync?.outcome != .running, sync?.outcome != .failed
+    else { return nil }
+    return #"<p class="note failed" dir="auto">\#("The last sync failed: \(failure)".sentence)</p>"#
   }
 
   private func amount(of state: SourceState, _ source: any ServedSource) -> String {
@@ -179,9 +190,9 @@ extension HTMLRenderer {
     let records = (state.records ?? 0).grouped
     let part =
       coverage.isComplete
-      ? "all \(records)"
-      : total.map { "\(records) of \($0.grouped)" } ?? "\(records), maybe not all"
+      ? "all \(records)" : total.map { "\(records) of \($0.grouped)" } ?? records
     let exceptions = [
+      coverage.isComplete || total != nil ? nil : "maybe not all",
       state.deleted > 0 ? "besides \(state.deleted.grouped) deleted here" : nil,
       state.removedUpstream > 0 ? "and \(state.removedUpstream.grouped) removed upstream" : nil,
     ].compactMap(\.self)

@@ -166,7 +166,7 @@ extension HTMLRenderer {
         page.summary.next == nil
         ? nil
         : """
-        <p class="all"><a href="\(address)">All \(page.summary.total?.grouped ?? "matches in") \(source.noun.word(for: 2).safeLine)\
+        <p class="all"><a href="\(address)">All \(page.summary.total.map { "\($0.grouped) " } ?? "")matching \(source.noun.word(for: 2).safeLine)\
         \(Icon.forward.html)</a></p>
         """
       let matches = page.matches

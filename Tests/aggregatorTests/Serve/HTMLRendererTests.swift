@@ -784,8 +784,18 @@ import Testing
     #expect(!home.contains("The last sync is"))
     state.coverage?.isComplete = false
     state.coverage?.shortfall = reason
-    #expect(home.contains(">9, maybe not all cached</p>"))
+    #expect(home.contains(">9 cached, maybe not all</p>"))
     #expect(home.contains(note))
+    state.fetchedAt = MadeUpSource.now - 61
+    #expect(home.contains(">9 cached, maybe not all; fetched 61 s ago</p>"))
+    state.fetchedAt = nil
+    // Also as older versions have noted it.
+    for end in ["", ": records may be missing"] {
+      state.coverage?.shortfall = "there may be further pages that are not read\(end)"
+      #expect(home.contains(">There may be further pages that are not read.</p>"))
+      #expect(!home.contains("The last sync is"))
+    }
+    state.coverage?.shortfall = reason
     state.coverage?.total = 10
     #expect(home.contains(">9 of 10 cached</p>"))
     state.deleted = 2
@@ -794,6 +804,28 @@ import Testing
     #expect(!pages.page(content).contains(note))
     content.shortfall = reason
     #expect(pages.page(content).contains(note))
+  }
+
+  @Test func `a card names the failure of the last sync, which a server need not have run`() {
+    var state = SourceState(coverage: Coverage(cached: 9, total: nil, isComplete: false))
+    state.syncFailure = "a.example failed (500): \"<b>\""
+    let words =
+      "<p class=\"note failed\" dir=\"auto\">The last sync failed: a.example failed (500): &#34;&#60;b&#62;&#34;.</p>"
+    func home(after outcome: ServedSync.Outcome?) -> String {
+      let sync = outcome.map {
+        ServedSync(startedAt: MadeUpSource.now, duration: nil, outcome: $0, counts: [0, 0, 0, 0])
+      }
+      return pages.home(
+        [(source: MadeUpSource.heroes, state: .success(state))],
+        syncs: sync.map { ["heroes": $0] } ?? [:])
+    }
+    #expect(home(after: nil).contains(words))
+    #expect(home(after: .complete).contains(words))
+    // The script says that of a server.
+    #expect(!home(after: .failed).contains("note failed"))
+    #expect(!home(after: .running).contains("note failed"))
+    state.syncFailure = nil
+    #expect(!home(after: nil).contains("note failed"))
   }
 
   @Test func `a sync of all says which sources it passes over, and why`() {
@@ -1485,8 +1517,9 @@ import Testing
       let inputs = html.matches(of: /id="([a-z]*)"[^>]* aria-invalid="true"[^>]* autofocus>/)
       #expect(inputs.map { String($0.1) } == [field])
       #expect(html.firstMatch(of: fault) != nil, "\(field)")
-      let start = problem.message.prefix(1).uppercased()
-      #expect(html.contains("This is not a source yet. \(start)"))
+      // What names another source says so.
+      let prefix = field == "name" ? "<span>" : "<span>This is not a source yet. "
+      #expect(html.contains(prefix + problem.message.prefix(1).uppercased()))
     }
     #expect(!pages.add(AddContent()).contains("fault"))
   }
@@ -2041,6 +2074,20 @@ import Testing
     }
     #expect(groups(["Cup", "Green tea", "Pot", "Téa"]) == ["s1", "s3", "s0", "s2"])
     #expect(groups(["Cup", "Pot"]) == ["s0", "s1"])
+  }
+
+  @Test func `the way to all matches does not lead to all records`() {
+    func html(total: Int?) -> String {
+      let summary = ListingSummary(count: 1, total: total, next: PageCursor("x"))
+      let record = ServedRecord("1", "Tea", [])
+      let answer = SourceListing(
+        source: MadeUpSource(name: "cups"),
+        page: .success(ServedListing(records: [record], summary: summary)))
+      return pages.search(SearchContent(query: ServedQuery(query: "tea"), answers: [answer]))
+    }
+    let noun = RecordNoun("cups").word(for: 2)
+    #expect(html(total: 18_861).contains(">All 18,861 matching \(noun)<"))
+    #expect(html(total: nil).contains(">All matching \(noun)<"))
   }
 
   @Test func `a phrase has its quotation marks once`() {

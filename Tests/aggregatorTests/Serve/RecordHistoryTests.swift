@@ -346,7 +346,7 @@ import Testing
     let day = "2 Jan 1970, 00:00 UTC"
     #expect(
       failed.contains(
-        "<span>Last sync by a page or the API: \(day), failed after 3 s: refused &#60;b&#62;.</span>"
+        "<span>Last sync started on a page or by the API: \(day), failed after 3 s: refused &#60;b&#62;.</span>"
       ))
     #expect(failed.contains("stays cached: 2,600 records, 4 changed. Other records may be older"))
     #expect(failed.contains(">Failed: refused &#60;b&#62;</td><td class=\"number\">3 s</td>"))
@@ -355,8 +355,19 @@ import Testing
     content.syncs.removeFirst()
     let done = pages.changes(content)
     #expect(
-      done.contains("<span>Last sync by a page or the API: \(day), complete after 2 s.</span>"))
+      done.contains(
+        "<span>Last sync started on a page or by the API: \(day), complete after 2 s.</span>"))
+    #expect(done.contains("<summary>Details of this sync</summary>"))
     #expect(!done.contains("note failed"))
+    let reason = "there may be further pages that are not read, so no record counts as removed"
+    content.syncs = [
+      ServedSync(
+        startedAt: start, duration: .seconds(2), outcome: .ended, reason: reason,
+        counts: [19, 0, 0, 0])
+    ]
+    let unproved = pages.changes(content)
+    #expect(unproved.contains("\(day), ended after 2 s: \(reason).</span>"))
+    #expect(!unproved.contains("note failed") && !unproved.contains("stays cached"))
   }
 
   @Test func `each sync leads to its changes, and a time before the first one to those after it`() {

@@ -52,7 +52,7 @@ def run(site):
     expect(since).to_be_hidden()
     site.may_fail = False
     page.goto(site.origin + "/changes/countries?since=1d")
-    page.get_by_text("Its numbers", exact=True).click()
+    page.get_by_text("Details of this sync", exact=True).click()
     page.get_by_role("region", name="Syncs").locator("tbody a").first.click()
     page.wait_for_url("**/changes/countries?since=20*Z")
     expect(page.locator(".changes .added").first).to_be_visible()
@@ -64,12 +64,12 @@ def run(site):
     expect(page.get_by_role("navigation", name="Kind").get_by_role("link")).to_have_text(
         [re.compile(r"^All 2\d\d$"), re.compile(r"^Added 2\d\d$"), "Changed 0", "Removed 0"]
     )
-    last = page.locator(".note", has_text="Last sync by a page or the API")
+    last = page.locator(".note", has_text="Last sync started on a page or by the API")
     expect(last).to_contain_text("complete after")
     # Only links have the colour of links.
     colors = [place.evaluate("one => getComputedStyle(one).color") for place in (last.locator("span"), page.locator(".count"))]
     assert colors[0] == colors[1], colors
-    page.get_by_text("Its numbers", exact=True).click()
+    page.get_by_text("Details of this sync", exact=True).click()
     expect(page.get_by_role("region", name="Syncs").locator("tbody tr")).to_have_count(1)
     is_accessible(page)
     # All of them are a file, whatever a page shows.
