@@ -129,6 +129,7 @@ struct FilterParser {
     let start = index
     let word = endOfField(start)
     try checkFieldQuotes(at: start)
+    if start >= given, current != "\"" { try checkSigns(start..<word) }
     let field = current == "\"" ? try quoted() : string(start..<word)
     index = afterSpace(word)
     if let next = keyword("not", at: index), let end = keyword("in", at: afterSpace(next)) {
@@ -291,6 +292,7 @@ struct FilterParser {
     try checkValueQuotes(at: index)
     let start = index
     index = endOfValue(start)
+    try checkSigns(start..<index)
     if let word = otherJoint(start..<index) {
       throw invalid(
         "\"\(string(word))\" cannot join conditions", at: word.lowerBound,
@@ -298,6 +300,21 @@ struct FilterParser {
     }
     try check(start..<index)
     return string(start..<index).trimmed
+  }
+
+  /// Refuses `||` and `&&` in a text without quotes, which would silently match nothing.
+  private func checkSigns(
+    _ range: Range<Int>, joining parts: String = "conditions"
+  ) throws(FilterError) {
+    for index in range.dropLast()
+    where scalars[index] == scalars[index + 1] && (scalars[index] == "|" || scalars[index] == "&") {
+      let isAlternative = scalars[index] == "|"
+      let joint =
+        parts == "values" ? "a comma" : isAlternative ? "\"or\"" : "\"and\""
+      throw invalid(
+        "\"\(isAlternative ? "||" : "&&")\" cannot join \(parts)", at: index,
+        hint: "join them by \(joint), or quote a value that contains it")
+    }
   }
 
   /// Refuses an unquoted value that looks like more than a value.
@@ -348,7 +365,11 @@ struct FilterParser {
       throw invalid("the regular expression is empty", at: start, hint: hint)
     }
     index = end
-    while let scalar = current, scalar != ")", !scalar.properties.isWhitespace { index += 1 }
+    while let scalar = current, !")|&".unicodeScalars.contains(scalar),
+      !scalar.properties.isWhitespace
+    {
+      index += 1
+    }
     let flags = string(end..<index)
     guard ["", "i"].contains(flags) else {
       throw invalid(
@@ -390,6 +411,7 @@ struct FilterParser {
         try checkValueQuotes(at: index)
         let first = index
         index = endOfElement(first)
+        try checkSigns(first..<index, joining: "values")
         let value = string(first..<index).trimmed
         if index < scalars.count, value.isEmpty {
           throw invalid("no value in the list of \"in\"", hint: "\"\" is that of a missing value")
@@ -414,6 +436,7 @@ struct FilterParser {
       skipSpace()
     }
     let end = endOfValue(index)
+    try checkSigns(index..<end)
     guard let dots = self.dots(index..<end), low == nil || dots == index else {
       let typed = string(start..<end).trimmed.oneLine(atMost: 80)
       let correction: String? =
@@ -769,7 +792,7 @@ extension String {
   package var asField: String {
     let isWord =
       unicodeScalars.allSatisfy { !$0.isOperator && !$0.properties.isWhitespace }
-      && !hasPrefix("(")
+      && !hasPrefix("(") && !contains("||") && !contains("&&")
       && unicodeScalars.first.map { $0.isQuote || $0.isCurly || $0 == "`" } != true
     return isWord ? self : inQuotes
   }

@@ -39,6 +39,7 @@ import Testing
 
   @Test(arguments: [
     "x or y", "to be or not to be", "not b", "x and (y)", "x and(b=1)", "f(b)", ":)", "(x",
+    "AT&T", "a|b", "R & D", "a&b|c",
     "found in (Rome)", "x and sit in awe... of it", "x and !b", "x and != 3", "x and y in it",
   ])
   func `takes words that join nothing for a value`(value: String) throws {
@@ -66,7 +67,9 @@ import Testing
     ("b=x or a in (y)", #"b="x" or a in ("y")"#),
     ("b=x and a in 'y'..'z'", #"b="x" and a in "y".."z""#),
     ("a~/^x.*y$/i", "a~/^x.*y$/i"), (#"a ~ /x\/[/]y/ and b=1"#, #"a~/x\/[/]y/ and b="1""#),
-    ("(a~/x y/)", "a~/x y/"), ("a='/x/'", #"a="/x/""#),
+    ("(a~/x y/)", "a~/x y/"), ("a~/x||y&&/", "a~/x||y&&/"), ("a='x||b=y'", #"a="x||b=y""#),
+    (#""a||b"=1 and c in ('x&&y')"#, #""a||b"="1" and c in ("x&&y")"#),
+    ("a='/x/'", #"a="/x/""#),
     ("(a~/x/i) and(b~/y/)", "a~/x/i and b~/y/"),
     (#"not "a b"=x"#, #"not "a b"="x""#), (#""a b" not in (x)"#, #""a b" not in ("x")"#),
     (#"("(a)"=x or "a b" in 1..2)"#, #""(a)"="x" or "a b" in "1".."2""#),
@@ -86,6 +89,15 @@ import Testing
       ("a=\"b\" c", #""and" or "or" must follow here"#, 7),
       ("a='b' and", #"no condition after "and""#, 10), ("a='\\'", "a quote is missing", 3),
       ("a=x || b=y", #""||" cannot join conditions"#, 5),
+      ("a=x||b=y", #""||" cannot join conditions"#, 4),
+      ("a=x&&b>3", #""&&" cannot join conditions"#, 4),
+      ("(a=x||b=y) and c=1", #""||" cannot join conditions"#, 5),
+      ("a=x||y", #""||" cannot join conditions"#, 4),
+      ("a||b=y", #""||" cannot join conditions"#, 2),
+      ("a in x..y&&b=1", #""&&" cannot join conditions"#, 10),
+      ("a in (x||y)", #""||" cannot join values"#, 8),
+      ("a in (x)||b=y", #""and" or "or" must follow here"#, 9),
+      ("a~/x/||b=y", #""and" or "or" must follow here"#, 6),
       ("a='x' && b=y", #""and" or "or" must follow here"#, 7),
       ("a=x xor b=y", #""xor" cannot join conditions"#, 5),
       ("a=x & b=y", #""&" cannot join conditions"#, 5),
@@ -170,6 +182,9 @@ import Testing
       ("“a b”=c", "write \"a b\": a field has straight double quotes"),
       ("'a b' in (c)", "write \"a b\":"), ("x=1 and `a`=2", "write \"a\":"),
       ("(a is null)", "write a=, which matches records without a value"),
+      ("a=x||b=y", #"join them by "or", or quote a value that contains it"#),
+      ("a=x&&b>3", #"join them by "and", or quote"#), ("a in (x||y)", "join them by a comma, or"),
+      ("a~/x/||b=y", #"write "and" for && and "or" for ||"#),
       ("not (active)", "write active=no"),
     ] as [(String, String)])
   func `names the remedy, such as the operator for one of another language`(

@@ -195,7 +195,7 @@ import Testing
       ("text=x and \"number\" is null", "write number="),
       ("not (text=x and number is null)", "write number="),
       ("id>1 and text=x, number is null and id<3", "write number="),
-      ("text=x && number is null", "write number="), ("text=x and number≥3", "write number>=VALUE"),
+      ("text=x and number≥3", "write number>=VALUE"),
       ("text=x and number ≥ 3", "write number>=VALUE"), ("text=x and number:3", "write number=3"),
       ("text=x and bool", "write bool=yes"), ("text=x or not bool and id=1", "write bool=no"),
       ("text=x and (bool)", "write bool=yes"), ("text in a..b and number is null", "write number="),
