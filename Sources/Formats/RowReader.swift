@@ -17,10 +17,13 @@ package struct RowReader: Sendable {
     let names: [String]
     /// The names as JSON.
     let keys: [[UInt8]]
+    /// The fewest values of a row, which may lack those of columns without names at its end.
+    let minCount: Int
 
-    init(_ names: [String]) {
-      self.names = names
+    init(_ head: DelimitedReader.Values) {
+      names = head.names
       keys = names.map { Array(JSON.string($0).text.utf8) }
+      minCount = (0..<head.count).last { head[$0]?.isEmpty == false }.map { $0 + 1 } ?? head.count
     }
   }
 
@@ -115,7 +118,7 @@ package struct RowReader: Sendable {
       } catch {
         return error.description
       }
-      if let columns, delimited.values.count < columns.names.count {
+      if let columns, delimited.values.count < columns.minCount {
         return "the last line has \(delimited.values.count) of \(columns.names.count) values"
       }
       try Self.take(delimited.values, &columns, into: &rows)
@@ -138,7 +141,7 @@ package struct RowReader: Sendable {
       guard values.count <= maxColumns else {
         throw FormatError(.invalid, "\(values.count) columns (maximum \(maxColumns))")
       }
-      return columns = Columns(values.names)
+      return columns = Columns(values)
     }
     rows.append(values, in: known)
   }
@@ -189,10 +192,10 @@ package struct JSONRows: Sendable {
   fileprivate mutating func append(_ values: DelimitedReader.Values, in columns: RowReader.Columns)
   {
     guard begin() else { return }
-    guard values.count <= columns.keys.count else {
+    guard (columns.minCount...columns.keys.count).contains(values.count) else {
+      let columns = columns.keys.count.of("column")
       return appendNull(
-        because:
-          "line \(values.line) has \(values.count) values for \(columns.keys.count.of("column"))")
+        because: "line \(values.line) has \(values.count.of("value")) for \(columns)")
     }
     bytes.append(UInt8(ascii: "{"))
     for index in 0..<values.count {

@@ -151,6 +151,7 @@ import Testing
 
   @Test(arguments: [
     ("things.csv", "id,b\n1,x\n2,y,z\n3,w\n", "line 3 has 3 values for 2 columns"),
+    ("things.csv", "id,b\n1,x\n2\n3,w\n", "line 3 has 1 value for 2 columns"),
     (
       "things.ndjson",
       #"{"id":1,"b":"x"}"# + "\n" + #"{"id":2,"b":"# + "\n" + #"{"id":3,"b":"w"}"# + "\n",

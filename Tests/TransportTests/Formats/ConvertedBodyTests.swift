@@ -35,8 +35,17 @@ struct ConvertedBodyTests {
     ),
     ("id;price\n1;2,5\n", [["id": "1", "price": "2,5"]]),
     ("\u{FEFF}id,id,\n1,2,3\n", [["id": "1", "id_2": "2", "column_3": "3"]]),
-    // A row with fewer values lacks the last ones; one with more is none.
-    ("id,name\n1\n2,x,y\n3,z\n", [["id": "1"], nil, ["id": "3", "name": "z"]]),
+    // A row with fewer values than names is none, as one with more.
+    ("id,name\n1\n2,x,y\n3,z\n\n", [nil, nil, ["id": "3", "name": "z"]]),
+    // It may lack those without a name at its end.
+    (
+      "id,name,,\"\"\n1,x\n2,y,,\n3,z,4",
+      [
+        ["id": "1", "name": "x"],
+        ["id": "2", "name": "y", "column_3": nil, "column_4": nil],
+        ["id": "3", "name": "z", "column_3": "4"],
+      ]
+    ),
     ("id,\"a\"\"b\\\"\n1,\"tab\t\u{1}\"\n", [["id": "1", "a\"b\\": "tab\t\u{1}"]]),
     ("id,name\n", []),
   ]
@@ -122,12 +131,17 @@ struct ConvertedBodyTests {
     #expect(try body("id,name\n1,\u{1}\u{1B}[1m\n", type).json.isEmpty == false)
   }
 
-  @Test func `a row with more values than columns is named by its line`() throws {
+  @Test func `a row with more or fewer values than columns is named by its line`() throws {
     let body = try body("id,name\n1,\"x\ny\"\n2,y,z\n3,y,z,z\n4,z\n", "text/csv")
     #expect(
       try json(body) == [["id": "1", "name": "x\ny"], nil, nil, ["id": "4", "name": "z"]])
     #expect(body.fault == "line 4 has 3 values for 2 columns")
-    #expect(try self.body("id,name\n1,x\n2\n", "text/csv").fault == nil)
+    for (text, type) in [
+      ("id,name\n1,x\n2\n3,y\n", "text/csv"), ("id\tname\n1\tx\n2\n", "text/tab-separated-values"),
+    ] {
+      let body = try self.body(text, type)
+      #expect(body.fault == "line 3 has 1 value for 2 columns" && body.cut == nil)
+    }
   }
 
   @Test func `CSV may grow to four times the limit`() throws {
