@@ -76,7 +76,9 @@ extension Plugin {
   }
 
   /// The note of a verb for which records can be picked.
-  var pickNote: String { "Without an ID, records are picked on the screen of a terminal." }
+  var pickNote: String {
+    "Without an ID, or with a name that several records have, they are picked on the screen of a terminal."
+  }
 
   /// The most pages that are opened at once.
   private var maxOpened: Int { 20 }

@@ -1,3 +1,4 @@
+import AggregatorFoundation
 package import AggregatorKit
 package import AggregatorQueries
 package import AggregatorTerminal
@@ -6,19 +7,37 @@ extension Invocation {
   private static let maxIDs = 100_000
 
   /// The IDs for a verb: the arguments, those on standard input for `-`, or those of the records that the person picks
-  /// on the terminal; `nil` if they leave without one, none if nothing is deleted.
+  /// on the terminal, also if an argument is no ID and several are called so; `nil` if they leave without one, none if
+  /// nothing is deleted.
   ///
   /// - Parameter takesSeveral: True if several may be picked.
   package func ids<P: Plugin>(
     of plugin: P, for verb: String, pickedIn context: CommandContext, takesSeveral: Bool = true
   ) async throws -> [String]? {
-    guard arguments.isEmpty, let picker = RecordPicker(of: plugin, context) else {
+    let mayName = arguments.count == 1 && arguments != ["-"] && verb != "restore"
+    guard arguments.isEmpty || mayName && isatty(STDERR_FILENO) == 1,
+      let picker = RecordPicker(of: plugin, context)
+    else { return try ids(of: plugin, for: verb, in: context) }
+    if let text = arguments.first, try await !isAmbiguous(text, in: plugin, context) {
       return try ids(of: plugin, for: verb, in: context)
     }
     let picking = BrowseState.Picking(
       takesSeveral: takesSeveral, areDeleted: verb == "restore")
     // A verb without the option asks no service.
-    return try await picker.pick(picking, isLocal: verb == "delete")
+    return try await picker.pick(
+      picking, matching: arguments.first ?? "", isLocal: verb == "delete")
+  }
+
+  /// True if the text is no ID of the source, and several of its local records are called so.
+  private func isAmbiguous<P: Plugin>(
+    _ text: String, in plugin: P, _ context: CommandContext
+  ) async throws -> Bool {
+    let environment = try context.quiet.localEnvironment()
+    let recording = try RecordingOptions(self, environment.settings, of: context.catalog.name)
+    // The request would be recorded twice.
+    guard !recording.isOn else { return false }
+    let source = try SourceOptions(self).source(of: plugin, in: environment)
+    return await RecordFinder(plugin, source, environment).isAmbiguous(text)
   }
 
   /// The IDs for a verb: the arguments, or those on standard input for `-`.

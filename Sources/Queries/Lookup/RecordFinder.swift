@@ -67,6 +67,20 @@ package struct RecordFinder<P: Plugin> {
     return (found, "note: showing \(plugin.noun.singular) \(id)\(name) for \"\(text)\"")
   }
 
+  /// True if the text is no ID, and several local records are called so; the service is asked only if it may be one.
+  package func isAmbiguous(_ text: String) async -> Bool {
+    if let id = P.Item.ID(text), let store = environment.store,
+      (try? await plugin.isKnown(id, in: store)) == true
+    {
+      return false
+    }
+    guard await localMatches(text).best.count > 1 else { return false }
+    var failure: SourceError?
+    do throws(SourceError) { return try await withID(text, &failure) == nil } catch {
+      return false
+    }
+  }
+
   /// Looks up a record by its ID, or by the beginning of the ID of one local record, as tables show it.
   package func findByID(_ text: String) async throws(SourceError) -> LookupResult<P.Item> {
     var failure: SourceError?

@@ -171,6 +171,45 @@ struct PickerTests {
     #expect(try text("id") == "1443\n")
   }
 
+  @Test func `a name of several records is the query of the picker`() async throws {
+    let child = try start(
+      #""$0" heroes show spider --offline --fields id --tsv > shown; echo "code $?"; "$0" heroes show spider-man --offline --fields name --tsv; "$0" heroes show spider --offline 2> errors; cat errors; "$0" heroes show spider --offline < /dev/null; echo done"#
+    )
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "> spider ", on: &screen)
+    await terminal.wait(for: "Spider-Girl", on: &screen)
+    terminal.type("-wo")
+    await terminal.wait(for: "▌  1453", on: &screen)
+    terminal.type("\r")
+    try await terminal.read(
+      until: Self.leave, "code 0", "Spider-Man", #"ambiguous hero "spider""#,
+      #"ambiguous hero "spider""#, "done")
+    #expect(await child.ending() == .exit(0))
+    #expect(try text("shown") == "1453\n")
+  }
+
+  @Test(arguments: ["open spider --print-url", "delete spider", "image spider"])
+  func `other verbs open it with the name, too`(line: String) async throws {
+    let child = try start(
+      #""$0" heroes \#(line); echo "code $?""#, ["COMIC_VINE_URL": "http://127.0.0.1:9"])
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "> spider ", on: &screen)
+    await terminal.wait(for: "Spider-Girl", on: &screen)
+    guard line.contains("delete") else {
+      terminal.type("\u{1B}")
+      try await terminal.read(until: Self.leave, "code 130")
+      #expect(await child.ending() == .exit(0))
+      return
+    }
+    terminal.type("-wo")
+    await terminal.wait(for: "▌  1453", on: &screen)
+    terminal.type("\r")
+    try await terminal.read(until: Self.leave, "Delete Spider-Woman (1453)? [y/N] ")
+    terminal.type("n\n")
+    try await terminal.read(until: "Nothing deleted", "code 0")
+    #expect(await child.ending() == .exit(0))
+  }
+
   @Test func `records that a query matches have an origin, too`() async throws {
     let child = try start(#""$0" countries pick zimb --offline > id; echo done"#)
     var screen = EmulatedScreen()
