@@ -402,7 +402,10 @@ extension CommandTree {
     } else if isFile, let value, Format(rawValue: value) != nil {
       // `-o json` for `--format json`.
       error.suggestion = "\(Option.format.spelling) \(value)"
-    } else if let (words, command) = elsewhere(option, for: node, rest, isOther: own == nil) {
+    } else if let (words, command) = elsewhere(
+      option, for: node, rest,
+      of: given.lazy.filter { $0.option == .source }.compactMap(\.value).first, isOther: own == nil)
+    {
       let others = given.filter { command.options.contains($0.option) }.flatMap(\.words)
       error.suggestion = (words.map(\.typed) + others).joined(separator: " ")
       // There is no help for `SOURCE sync`.
@@ -426,9 +429,11 @@ extension CommandTree {
 
   /// The words and the command of a line that accepts an option which another one refuses.
   ///
-  /// - Parameter isOther: True if it may be `export` or the list of a source, too, not only the command of the same name.
+  /// - Parameters:
+  ///   - names: The value of `--source`; `nil` without the option.
+  ///   - isOther: True if it may be `export` or the list of a source, too, not only the command of the same name.
   private func elsewhere(
-    _ option: Option, for node: Node, _ rest: [String], isOther: Bool
+    _ option: Option, for node: Node, _ rest: [String], of names: String?, isOther: Bool
   ) -> (words: [String], command: Command)? {
     let path = node.path.split(separator: " ").map(String.init)
     var lines: [[String]] = []
@@ -445,12 +450,16 @@ extension CommandTree {
       lines.append([source, node.path] + rest.dropFirst())
       if node.takesSource, rest.count == 1, isOther { lines.append([source, "list"]) }
     } else if rest.isEmpty || !node.takesSource {
-      // `search lamp --count` for `SOURCE search lamp --count`.
-      let verbs = catalog.sources.lazy.map { self.find([$0, node.path]) }
+      // `search lamp --count` for `SOURCE search lamp --count`, with the first one that `--source` names.
+      let named = names?.split(separator: ",").first.map(String.init)
+      let sources = catalog.sources.contains { $0 == named } ? [named ?? ""] : catalog.sources
+      let verbs = sources.lazy.map { self.find([$0, node.path]) }
       let verb = verbs.first {
         $0.rest.isEmpty && $0.node.command?.options.contains(option) == true
       }
-      if let command = verb?.node.command { return (["SOURCE", node.path] + rest, command) }
+      if let command = verb?.node.command {
+        return ([sources.count == 1 ? sources[0] : "SOURCE", node.path] + rest, command)
+      }
     }
     return lines.lazy.compactMap { words in
       find(words).node.command.flatMap { $0.options.contains(option) ? (words, $0) : nil }

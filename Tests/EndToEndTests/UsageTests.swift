@@ -350,6 +350,18 @@ import Testing
       "\"search\" does not accept --count\n\nDid you mean \"SOURCE search spider --count\"?\nhint: aggregator help search"
     ),
     (
+      "search spider --source heroes --group-by publisher",
+      "\"search\" does not accept --group-by\n\nDid you mean \"heroes search spider --group-by publisher\"?\nhint: aggregator help heroes search"
+    ),
+    (
+      "search spider --source=products,heroes --count",
+      "\"search\" does not accept --count\n\nDid you mean \"products search spider --count\"?\nhint: aggregator help products search"
+    ),
+    (
+      "search spider --source nope --count",
+      "\"search\" does not accept --count\n\nDid you mean \"SOURCE search spider --count\"?\nhint: aggregator help search"
+    ),
+    (
       "man --help",
       "unknown source or command \"man\"\n\nDid you mean \"help man\"?\nhint: aggregator help"
     ),
