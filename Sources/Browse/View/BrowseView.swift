@@ -202,8 +202,12 @@ package struct BrowseView {
     guard drawn.state.picking == nil else { return noMatch }
     if !list.request.query.isEmpty || !list.request.condition.isEmpty {
       // Records that a search did not reach may match.
-      let badge = drawn.state.source.badge.flatMap { $0.kind == .live ? $0 : nil }
-      let doubt = list.request.query.isEmpty ? nil : badge?.cause.map { ": \($0)" }
+      let source = drawn.state.source
+      let badge = source.badge.flatMap { $0.kind == .live ? $0 : nil }
+      let part = source.isPart ? source.status.gap : nil
+      let doubt =
+        (list.request.query.isEmpty ? nil : badge?.cause).map { ": \($0)" }
+        ?? part.map { ": only a part was searched (\($0))" }
       return "No \(drawn.state.source.name) match\(doubt ?? ""). Esc clears the filter."
     }
     return "No \(drawn.state.source.name) are cached. r asks the service, S syncs."

@@ -182,6 +182,29 @@ import Testing
     #expect(text.contains("No heroes match: searched only"), "\(text)")
   }
 
+  @Test func `a filter that finds nothing in a part says so, also after a failed search`() throws {
+    var browsing = opened(isOffline: false)
+    browsing.handle(.resized(width: 120, height: 24))
+    var status = SourceStatus(count: 40, gap: "40 of 100 heroes are cached")
+    browsing.handle(.status("heroes", status))
+    browsing.press(.character("/"))
+    browsing.type("zzzz", of: 0)
+    let words =
+      "No heroes match: only a part was searched (40 of 100 heroes are cached). Esc clears the filter."
+    #expect(browsing.text.contains(words), "\(browsing.text)")
+    browsing.press(.enter)
+    var summary = ListingSummary(count: 0)
+    summary.provenance = CombinedProvenance(Provenance(.cached, fetchedAt: BrowsingState.now))
+    summary.provenance?.reason = SourceError(.rateLimited, "rate limited by Comic Vine")
+    let badge = try #require(OriginBadge(summary, choosesLocal: false, at: BrowsingState.now))
+    browsing.handle(.refreshed("heroes", .success(Refreshed(badge, count: 0, of: "zzzz"))))
+    browsing.answer(total: 0)
+    #expect(browsing.text.contains(words), "\(browsing.text)")
+    (status.gap, status.isComplete) = (nil, true)
+    browsing.handle(.status("heroes", status))
+    #expect(browsing.text.contains("No heroes match. Esc clears the filter."), "\(browsing.text)")
+  }
+
   @Test func `a refresh says how long it works, and then what has come of it`() throws {
     var browsing = opened(isOffline: false)
     browsing.handle(.refreshed("heroes", .failure(BrowseFailure("no route"))))
