@@ -175,7 +175,7 @@ extension Command {
       throw error
     }
     try file.finish()
-    context.diagnostics.note("Saved \(path)")
+    context.diagnostics.note("\(file.verb) \(path)")
     return code
   }
 }
@@ -534,10 +534,11 @@ extension Plugin {
     return .command("api \(name) \(path) -X POST \(words.joined(separator: " "))")
   }
 
-  /// The command for the list of an added source, whose paths are below the host, not below the list.
+  /// The command for the list of an added source, whose paths are below the host, not below the list, if the path is near.
   private func listCommand(insteadOf url: URL, in settings: SourceSettings) -> Hint? {
     guard let path = serviceURLs.first?.path(), let base = try? serviceBase(in: settings),
-      base.path() == "/", path.count > 1, path != url.path(), !path.isPattern
+      base.path() == "/", path.count > 1, path != url.path(), !path.isPattern,
+      nearest(to: url.path(), in: [path]) != nil
     else { return nil }
     return .command("api \(name) \(path.typed)")
   }

@@ -249,6 +249,7 @@ import Testing
     #expect(try home.sandbox.text(of: "work/text.txt") == "a\tb\u{1B}[31m\n")
     let onTerminal = try await home.run(
       "api things text -o text.txt", ["AGGREGATOR_FORCE_TTY": "80"])
+    #expect(onTerminal.errors.contains("Replaced text.txt"), "\(onTerminal)")
     #expect(onTerminal.status == 0 && onTerminal.output.isEmpty, "\(onTerminal)")
     let failed = try await home.run("api things status/404 -o text.txt")
     #expect(failed.status == 69 && failed.output.isEmpty, "\(failed)")
@@ -380,6 +381,8 @@ import Testing
     let outcome = try await home.run("api things thing")
     #expect(outcome.status == 69, "\(outcome)")
     #expect(outcome.errors.hasSuffix("\nhint: aggregator api things '/things'\n"), "\(outcome)")
+    let other = try await home.run("api things e/404")
+    #expect(other.status == 69 && !other.errors.contains("hint:"), "\(other)")
   }
 
   @Test func `fields that were sent as a query, where nothing is, may be meant for a body`()

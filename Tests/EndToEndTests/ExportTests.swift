@@ -46,6 +46,10 @@ import Testing
     #expect(capitals == ["Willemstad"])
     #expect(try file.rows("PRAGMA integrity_check") { $0.text(0) } == ["ok"])
     #expect(try sandbox.files(under: "work").count == 5)
+    for ending in ["csv", "db"] {
+      let outcome = try await run("export countries -o list.\(ending)")
+      #expect(outcome.errors.hasSuffix("Replaced list.\(ending) (250 countries)\n"), "\(outcome)")
+    }
   }
 
   @Test func `a file of TSV without a header says so, and with one it can be attached`()

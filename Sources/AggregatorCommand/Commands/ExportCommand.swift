@@ -149,7 +149,7 @@ extension Plugin {
     }
     var outcome = ListingOutcome(of: self, at: environment.now())
     outcome.syncHint = syncHint(in: environment)
-    var saved: [(path: String, rows: String)] = []
+    var saved: [(file: String, rows: String)] = []
     do {
       let source: any DataSource<Item>
       if let selection = try Selection(invocation, fields, at: environment.now()) {
@@ -192,8 +192,10 @@ extension Plugin {
       for list in nested {
         if let path = try list.save() { saved.append((path, list.count.of("row"))) }
       }
-      try target.save()
-      _ = try table.save()
+      let database = try target.save()
+      if let file = try database ?? table.save() {
+        saved.insert((file, noun.count(run.outcome.count)), at: 0)
+      }
     } catch let error as SourceError {
       throw CommandError(error, of: self)
     }
@@ -203,9 +205,7 @@ extension Plugin {
     if format.text == .tsv, !invocation.has(.headers), !invocation.has(.noHeaders) {
       context.diagnostics.note("\(path) has no header; for sql --attach, export it with --headers")
     }
-    for file in [(path, noun.count(outcome.count))] + saved {
-      context.diagnostics.note("Saved \(file.0) (\(file.1))")
-    }
+    for (file, rows) in saved { context.diagnostics.note("\(file) (\(rows))") }
     return code
   }
 }
@@ -243,9 +243,11 @@ private struct ExportTarget {
     return try ExportedTable(in: file, as: format, listing, output, context)
   }
 
-  /// Completes the database, if it is one, and gives it its name.
-  func save() throws {
-    try database?.content.finish()
-    try database?.file.finish()
+  /// Completes the database, if it is one, gives it its name, and returns its path after a verb.
+  func save() throws -> String? {
+    guard let database else { return nil }
+    try database.content.finish()
+    try database.file.finish()
+    return "\(database.file.verb) \(path)"
   }
 }

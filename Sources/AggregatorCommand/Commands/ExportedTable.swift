@@ -57,10 +57,10 @@ struct ExportedTable<Row: SourceRecord> {
     if let rows, let file { try duckDB?.convert(rows.path, to: file.path, columns) }
   }
 
-  /// Gives the file its name, and returns its path; `nil` for a table of a database.
+  /// Gives the file its name, and returns its path after a verb; `nil` for a table of a database.
   func save() throws -> String? {
     guard let file else { return nil }
     try file.finish()
-    return path
+    return "\(file.verb) \(path)"
   }
 }

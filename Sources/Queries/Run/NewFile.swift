@@ -14,6 +14,9 @@ package final class NewFile {
   private let shown: String
   private let cleanUp: Interruption.CleanUp
 
+  /// What has been done once the file is there, in a word: `Saved`, or `Replaced` where there was one.
+  package let verb: String
+
   /// Fails with code `io`, also if the file that is there may not be written, and with `usage` if it is one in which
   /// the program keeps data.
   package init(replacing path: String, in context: CommandContext) throws(CommandError) {
@@ -34,6 +37,7 @@ package final class NewFile {
     do throws(SystemFailure) { new = try LockedFile(in: directory) } catch {
       throw Self.failure(path, error.code)
     }
+    verb = isThere ? "Replaced" : "Saved"
     if isThere { fchmod(new.file.descriptor, status.st_mode & 0o777) }
     self.target = target
     cleanUp = Interruption.atEnd { [path = new.path] in unlink(path) }
