@@ -372,16 +372,8 @@ package struct Prober: Sendable {
     }
     let candidates = first.exchange.rowsCandidates()
     guard var best = candidates.first else {
-      let isFile = proposal.manifest.file != nil
-      let what = isFile ? "the file" : "the response"
       throw failure(reportedBy: first, of: proposal.manifest) ?? cut(first, proposal.manifest)
-        ?? SourceError(
-          .malformed,
-          first.exchange.mixedList.map { "\(what) has no list of objects: \($0)" }
-            ?? (first.exchange.isRecord
-              ? "\(what) is a single record" : "\(what) has no list of objects"),
-          remedy: isFile ? "name the list" : "name the list, or use the URL of a list",
-          cause: NoList(isFile: isFile))
+        ?? noList(in: first.exchange, isFile: proposal.manifest.file != nil)
     }
     let rivals = candidates.filter { best.score - $0.score < 1 }.prefix(Self.maxOptions)
     let chosen =
@@ -405,6 +397,26 @@ package struct Prober: Sendable {
     if chosen == nil, let rival = rivals.dropFirst().first {
       proposal.warnings.append("the rows may also be at \"\(rival.path)\"")
     }
+  }
+
+  /// The failure of a response without a list of objects, which says what there is in its place.
+  private func noList(in exchange: Exchange, isFile: Bool) -> SourceError {
+    let what = isFile ? "the file" : "the response"
+    var message = "\(what) has no list of objects"
+    var remedy: Remedy = isFile ? "name the list" : "name the list, or use the URL of a list"
+    var path: String?
+    if let mixed = exchange.mixedList {
+      message += ": \(mixed)"
+    } else if exchange.isRecord {
+      message = "\(what) is a single record"
+    } else if let entries = exchange.objectOfObjects {
+      message += ", but an object whose members are objects: \(entries.names)"
+      let rows = entries.path.description
+      remedy = Remedy("if each is a record, name the list \(rows.oneLine(atMost: 80))")
+      path = rows
+    }
+    return SourceError(
+      .malformed, message, remedy: remedy, cause: NoList(isFile: isFile, entries: path))
   }
 
   /// The failure of a response that ends before its first row; `nil` for any other.

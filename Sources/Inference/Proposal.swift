@@ -216,6 +216,9 @@ package enum UnusableResponse: Error {
 /// A response, or a file, without a list of objects.
 package struct NoList: Error {
   package let isFile: Bool
+
+  /// The path of the members of an object that may be the records; `nil` for none.
+  package let entries: String?
 }
 
 /// The host to which a next link leads, and which the manifest does not allow.

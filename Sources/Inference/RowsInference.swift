@@ -29,6 +29,26 @@ extension Exchange {
     document.members.contains { normalized($0.name) == "id" && $0.value.kind == "scalar" }
   }
 
+  /// The first object of two or more whose members are all objects, which may be records or the parts of one, and their
+  /// names; `nil` for none.
+  var objectOfObjects: (path: Manifest.RowsPath, names: String)? {
+    func find(
+      _ value: JSON, at path: JSONPath, depth: Int
+    ) -> (path: Manifest.RowsPath, names: String)? {
+      let members = value.members
+      if members.count > 1, members.allSatisfy(\.value.isObject) {
+        let names = members.prefix(4).map { $0.name.oneLine(atMost: 40) }.joined(separator: ", ")
+        let rows = Manifest.RowsPath(path, isEntries: true)
+        return (rows, members.count > 4 ? "\(names), …" : names)
+      }
+      guard depth < 2 else { return nil }
+      return members.lazy.compactMap {
+        find($0.value, at: path.appending($0.name), depth: depth + 1)
+      }.first
+    }
+    return find(document, at: .root, depth: 0)
+  }
+
   /// An element for which the longest list with objects is no list of them, in words; `nil` for no such list.
   var mixedList: String? {
     var finder = RowsFinder(exchange: self)

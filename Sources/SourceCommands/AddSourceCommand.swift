@@ -438,7 +438,9 @@ extension Command {
     }
     if let cause = error.cause as? NoList {
       let list = cause.isFile ? "a file with a list" : "the URL of a list"
-      failure.hint = .words("name the list with --rows PATH, or use \(list)")
+      failure.hint = .words(
+        cause.entries.map { "if each is a record, add --rows \($0.typed)" }
+          ?? "name the list with --rows PATH, or use \(list)")
     }
     if let other = error.cause as? OtherHost {
       failure.hint = .words("allow it with --allow-host \(other.host); it gets no secrets")

@@ -737,6 +737,27 @@ import Testing
         """, "\(outcome)")
   }
 
+  @Test(arguments: [
+    (#"{"a": {"v": 1}, "b": {"w": 2}}"#, "a, b", "'{}'"),
+    (#"{"x": {"a": {"v": 1}, "b": {"v": 2}}}"#, "a, b", "'x.{}'"),
+  ])
+  func `an object of objects is named, with the option that reads it`(
+    text: String, names: String, rows: String
+  ) async throws {
+    try write(text, to: "things.json")
+    let refused = try await home.run("sources add things things.json")
+    #expect(
+      refused.errors == """
+        error: the file has no list of objects, but an object whose members are objects: \(names)
+        hint: if each is a record, add --rows \(rows)
+
+        """, "\(refused)")
+    let added = try await home.run(
+      "sources add things things.json --rows \(rows.dropFirst().dropLast())")
+    #expect(added.status == 0, "\(added)")
+    #expect(try await home.column("id", "things list") == ["a", "b"])
+  }
+
   @Test func `a dry run says that nothing was saved`() async throws {
     try write("[{\"id\": 1, \"name\": \"a\"}]", to: "things.json")
     let outcome = try await home.run("sources add things things.json --dry-run")
