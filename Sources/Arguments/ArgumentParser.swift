@@ -344,14 +344,19 @@ struct ArgumentScan {
     try begin(arguments, checksValues: checksValues)
     if let pending {
       // `--header`, which other commands have, for `--headers`.
-      guard command?.options.contains(pending) ?? true else {
-        let option = TypedOption(option: pending, spelling: typed[pending] ?? pending.spelling)
-        throw tree.refused(option, by: tree.find(words).node)
-      }
+      if let error = refusal(of: pending) { throw error }
       throw CommandError(
         .usage, "missing value for \(pending.spelling)",
         hint: pending == .condition ? .command("help \(HelpTopic.filters.rawValue)") : nil)
     }
+  }
+
+  /// The error for an option that the command does not accept, whatever its value; `nil` for one that it does.
+  private func refusal(of option: Option, _ value: String? = nil) -> CommandError? {
+    guard command?.options.contains(option) == false else { return nil }
+    let spelling = typed[option] ?? option.spelling
+    return tree.refused(
+      TypedOption(option: option, spelling: spelling, value: value), by: tree.find(words).node)
   }
 
   /// Like ``read(_:checksValues:)``, for a command line that may continue.
@@ -381,7 +386,11 @@ struct ArgumentScan {
           pending = option
           return
         }
-        if checksValues { try kind.check(value, of: option) }
+        if checksValues {
+          do throws(CommandError) { try kind.check(value, of: option) } catch {
+            throw refusal(of: option, value) ?? error
+          }
+        }
       } else if let others = value, !argument.hasPrefix("--"), others.first != "=" {
         // `-qv` is `-q -v`.
         value = nil

@@ -134,6 +134,7 @@ extension CommandTree {
   }
 
   package func unknown(_ word: String, under node: Node, rest: [String]) -> CommandError {
+    if let error = quoted(word, under: node, rest) { return error }
     if node.path.isEmpty { return unknownAtFirst(word, rest: rest) }
     let words = node.children.map(\.word)
     let hint = Hint.command("help \(node.path)")
@@ -227,6 +228,17 @@ extension CommandTree {
       }
     }
     return error
+  }
+
+  /// An error for words that quotes have joined: `'heroes list'`.
+  private func quoted(_ word: String, under node: Node, _ rest: [String]) -> CommandError? {
+    let parts = word.split(whereSeparator: \.isWhitespace).map(String.init)
+    let path = node.path.split(separator: " ").map(String.init)
+    guard parts.count > 1, find(path + parts.prefix(1)).rest.isEmpty else { return nil }
+    let words = (path + parts + rest.dropFirst()).map(\.typed).joined(separator: " ")
+    return CommandError(
+      .usage, "the quotes join \"\(word)\" into one word",
+      hint: .words("without them: \(catalog.program) \(words)"))
   }
 
   /// An error for `config KEY` and `config KEY=VALUE`, without the value, which may be a secret.

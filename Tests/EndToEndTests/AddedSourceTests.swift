@@ -343,6 +343,9 @@ import Testing
       #expect(text.contains(reason), "\(line): \(outcome)")
       #expect(!text.contains("aggregator lamps sync"), "\(line): \(outcome)")
     }
+    // The warning of a list names the row, or the line.
+    let doctor = try await home.run("doctor lamps --offline")
+    #expect(doctor.output.contains("aggregator lamps list --all --refresh"), "\(doctor)")
   }
 
   @Test func `a list of one page is added, and read further when it has grown`() async throws {

@@ -113,6 +113,28 @@ import Testing
     }
   }
 
+  @Test func `of many sources without a match some are named`() async throws {
+    let home = try TestHome()
+    for index in 1...9 {
+      try home.sandbox.write(#"[{"id": 1, "name": "lamp"}]"#, to: "work/\(index).json")
+      let added = try await home.run("sources add shop\(index)x \(index).json")
+      #expect(added.status == 0, "\(added)")
+      #expect(try await home.run("shop\(index)x sync").status == 0)
+    }
+    let names = (1...9).map { "shop\($0)x" }
+    for (sources, words) in [
+      (["heroes"] + names.prefix(2), "heroes, records of shop1x or shop2x"),
+      (
+        ["countries", "heroes"] + names,
+        "countries, heroes, records of shop1x, shop2x, shop3x, shop4x or 5 others"
+      ),
+    ] {
+      let outcome = try await home.run(
+        "search zzyzx --source \(sources.joined(separator: ",")) --offline")
+      #expect(outcome.errors.contains("No \(words) match \"zzyzx\""), "\(outcome)")
+    }
+  }
+
   @Test func `searches all sources and labels each hit with its source`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)

@@ -80,6 +80,9 @@ import Testing
         hint: aggregator heroes search zzyzx
 
         """)
+    // A search for a misspelt name finds nothing.
+    let typo = try await Binary.run("heroes show spider-mn --offline")
+    #expect(typo.errors.hasSuffix("\n\nDid you mean \"spiderman\"?\n"), "\(typo.errors)")
     // Words that occur elsewhere in a few records make them candidates.
     let near = try await Binary.run("heroes show drew --offline")
     #expect(near.errors.contains("candidates: 1453 (Spider-Woman)"), "\(near.errors)")

@@ -585,6 +585,10 @@ import Testing
         + "hint: aggregator export SOURCE -o FILE.csv.gz"
     ),
     (
+      "tap --format x",
+      "\"tap\" does not accept --format\nhint: aggregator help tap"
+    ),
+    (
       "heroes list --format jsn",
       "invalid value \"jsn\" for --format: must be table, cards, markdown, tsv, csv, json, ndjson or yaml\n\nDid you mean \"--format json\"?"
     ),
@@ -822,6 +826,22 @@ import Testing
     #expect(outcome.lines.count == 2)
     #expect(outcome.errors == "")
     #expect(try await Binary.run("countries list -qh").output.hasPrefix("List countries"))
+  }
+
+  @Test(arguments: [
+    (["heroes list"], "heroes list", "heroes list"),
+    (["heroes", "show spider man"], "show spider man", "heroes show spider man"),
+    (["sources show", "heroes", "--json"], "sources show", "sources show heroes"),
+  ])
+  func `words that quotes have joined are no unknown word`(
+    arguments: [String], word: String, line: String
+  ) async throws {
+    let outcome = try await Binary.run(arguments)
+    #expect(outcome.status == 64)
+    #expect(
+      outcome.errors
+        == "error: the quotes join \"\(word)\" into one word\nhint: without them: aggregator \(line)\n"
+    )
   }
 
   @Test func `words of a query are joined by spaces`() async throws {

@@ -401,6 +401,9 @@ extension CommandContext {
         let fetch = oldest.map { "fetched \($0.age(at: Date()))" }
         let gap = try await plugin.gap(in: store)
         let reason = gap?.warning.warning.message
+        // Its warning names the row.
+        let list = Hint.command("\(plugin.name) list --all --refresh")
+        let remedy = gap?.hint ?? (gap?.hasUnreadableRows == true ? list : nil)
         let count =
           gap?.isOfChangedFile == false ? nil : "\(plugin.noun.count(status.records)) cached"
         let cached = [count, fetch].compactMap(\.self).joined(separator: ", ")
@@ -412,7 +415,7 @@ extension CommandContext {
             : Finding(
               "store", plugin.name, gap == nil ? .ok : .missing,
               (count == nil ? [reason, cached] : [cached, reason]).compactMap(\.self)
-                .joined(separator: "; "), gap?.hint.map(plain)))
+                .joined(separator: "; "), remedy.map(plain)))
       }
       return findings + moved
     } catch {

@@ -209,7 +209,7 @@ struct SearchWriter {
     if !empty.isEmpty {
       // Those of a filter are not all that match.
       let isFiltered = searches.contains { $0.outcome.subject != $0.source }
-      let records = empty.map { RecordNoun($0).word(for: 2) }.alternatives
+      let records = empty.recordsOfAny
       let words = isFiltered ? "matching \(records) for" : "\(records) match"
       // Of these, all that is known is that samples have no match.
       let sampled = without.filter { $0.origin == .bundled }.map(\.source)
@@ -316,9 +316,15 @@ extension ListingOutcome.Remark {
 }
 
 extension [String] {
-  /// The words as alternatives: `a, b or c`.
-  fileprivate var alternatives: String {
-    count < 2
-      ? joined(separator: "") : "\(dropLast().joined(separator: ", ")) or \(self[count - 1])"
+  /// The records of any of these sources: `countries, records of shop, wiki or 10 others`.
+  fileprivate var recordsOfAny: String {
+    let nouns = map { RecordNoun($0) }
+    let others = nouns.filter { !$0.isPlural }.map(\.plural)
+    var words = nouns.filter(\.isPlural).map(\.plural)
+    if let first = others.first { words += ["records of \(first)"] + others.dropFirst() }
+    // A rest of one would take as much room as its name.
+    if words.count > 7 { words[6...] = ["\(words.count - 6) others"] }
+    return words.count < 2
+      ? words.joined() : "\(words.dropLast().joined(separator: ", ")) or \(words[words.count - 1])"
   }
 }

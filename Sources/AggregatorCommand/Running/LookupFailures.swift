@@ -39,6 +39,10 @@ struct LookupFailures {
         // An invalid ID is looked for as a name.
         failure.suggestion = await RecordFinder(plugin, plugin.bundled, environment)
           .suggestion(for: ids[0])
+        // A search for a misspelt name finds nothing.
+        if failure.suggestion != nil, failure.hint == plugin.searchHint(ids[0]) {
+          failure.hint = nil
+        }
       }
       diagnostics.error(failure)
     }

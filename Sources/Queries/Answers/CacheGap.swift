@@ -16,6 +16,9 @@ package struct CacheGap {
   /// True if no record was missing when the file was read.
   package var isOfChangedFile = false
 
+  /// True if rows of the service could not be read, of which a list names the first.
+  package var hasUnreadableRows = false
+
   /// The command, or the other remedy.
   package var hint: Hint? { command.map(Hint.command) ?? remedy }
 
@@ -82,7 +85,8 @@ extension Plugin {
       }
     return CacheGap(
       warning: SourceWarning(name, Warning(.incomplete, words)),
-      command: depth == nil && remedy == nil && !isFinal ? syncArguments : nil, remedy: remedy)
+      command: depth == nil && remedy == nil && !isFinal ? syncArguments : nil, remedy: remedy,
+      hasUnreadableRows: change == nil && coverage.hasUnreadableRows)
   }
 
   /// The time since which all cached records were fetched; `nil` if it is unknown.
