@@ -201,13 +201,14 @@ extension Plugin {
     let unreadable = first?.unreadable.count ?? 0
     if unreadable > 0 { remarks.append(Coverage.unreadable(unreadable)) }
     let coverage = try? await environment.store?.coverage(of: name)
-    // The page may have said it.
-    if let shortfall = coverage?.shortfall, !remarks.contains(shortfall) {
+    let failure = try? await environment.store?.syncFailure(of: name)
+    // The page may have said it, or the failure does.
+    if let shortfall = coverage?.shortfall, !remarks.contains(shortfall),
+      failure.map(shortfall.hasPrefix) != true
+    {
       remarks.append("the last sync may lack records: \(shortfall)")
     }
-    let syncFailure = (try? await environment.store?.syncFailure(of: name)).map {
-      "the last sync failed: \($0)"
-    }
+    let syncFailure = failure.map { "the last sync failed: \($0)" }
     if let syncFailure { remarks.append(syncFailure) }
     return SourceCheck(
       id: name, key: keyState(environment.settings), settings: shownSettings(environment.settings),

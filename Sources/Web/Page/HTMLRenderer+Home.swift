@@ -143,7 +143,7 @@ extension HTMLRenderer {
     case .success(let state):
       facts = """
         <p class="tone \(tone(of: state))">\(amount(of: state, source))</p>
-        \(state.coverage?.shortfall.map(note(ofShortfall:)))
+        \(shortfall(of: state).map(note(ofShortfall:)))
         \(failure(of: state, sync))
         \(state.problem.map(note))
         \(sync?.outcome == .running ? nil : changes(state, source))
@@ -162,6 +162,12 @@ extension HTMLRenderer {
   private func tone(of state: SourceState) -> String {
     if state.coverage?.cached ?? 0 > 0 { return "cached" }
     return state.bundled > 0 ? "bundled" : "offline"
+  }
+
+  /// The reason the last sync may have missed records, unless its failure says it.
+  private func shortfall(of state: SourceState) -> String? {
+    let reason = state.coverage?.shortfall
+    return state.syncFailure.flatMap { reason?.hasPrefix($0) } == true ? nil : reason
   }
 
   /// Says that the last sync may have missed records.
