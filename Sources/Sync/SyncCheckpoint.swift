@@ -208,7 +208,7 @@ struct SyncBatch<Item: SourceRecord> {
   private(set) var unreadable = UnreadableRows.none
 
   /// The number of its records that are those of earlier pages.
-  private(set) var repeated = 0
+  var repeated = 0
 
   private(set) var valueWarnings: [Warning] = []
 
@@ -224,14 +224,13 @@ struct SyncBatch<Item: SourceRecord> {
   /// Adds the page that starts at ``checkpoint``, fetched at `date` from a service that lists only its
   /// first `depth` rows, or all.
   mutating func add(
-    _ page: Page<EncodedRecord<Item>>, isRepeated: Bool = false, at date: Date, depth: Int? = nil,
+    _ page: Page<EncodedRecord<Item>>, at date: Date, depth: Int? = nil,
     tracking: ChangeTracking? = nil, comparing: PageComparing<Item>? = nil
   ) {
     if let read = comparing?.checkpoint(of: page, after: &readCount) { readPages.append(read) }
     records += page.records
     bytes += page.records.reduce(0) { $0 + $1.json.count }
     counts.append(page.records.count)
-    if isRepeated { repeated += page.records.count }
     provenance = page.provenance
     unreadable = unreadable + page.unreadable
     valueWarnings.addThoseOfValues(in: page.warnings)

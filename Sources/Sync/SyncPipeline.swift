@@ -69,8 +69,8 @@ struct SyncPipeline<Item: SourceRecord> {
           // Going on would lose these records for good.
           guard !page.isUnreadable else { throw .unreadable(page.unreadable) }
           batch.add(
-            page, isRepeated: step.items.isEmpty && !step.page.records.isEmpty, at: now(),
-            depth: depth, tracking: tracking, comparing: comparing)
+            page, at: now(), depth: depth, tracking: tracking, comparing: comparing)
+          if step.items.isEmpty { batch.repeated += page.records.count }
           if step.end != nil || batch.isLast { end = .success(()) }
         } catch { end = .failure(error) }
       }

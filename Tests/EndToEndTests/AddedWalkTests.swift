@@ -117,7 +117,7 @@ import Testing
     }
     for command in [
       "lamps search lamp --limit 5", "lamps search lamp --all", "lamps search lamp --all --offline",
-      "lamps search nothing --offline", "search lamp --source lamps --limit 50",
+      "search lamp --source lamps --limit 50",
     ] {
       let found = try await home.run("\(command) --json")
       #expect(found.status == 3, "\(command): \(found)")

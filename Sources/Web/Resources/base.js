@@ -6,7 +6,8 @@ const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 /* Returns an element with attributes and children; `on…` attributes are listeners. */
 function make(name, attributes = {}, ...children) {
   const drawn = ["svg", "path", "rect", "circle", "text", "title", "g", "line", "image"].includes(name);
-  const element = drawn ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+  const element = drawn
+    ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else if (value !== undefined && value !== false) element.setAttribute(key, value === true ? "" : value);

@@ -34,7 +34,9 @@ const words = error => (error instanceof TypeError ? `Cannot reach ${program}. I
 
 /* Shows a message until it is dismissed or replaced; an offer takes no focus. */
 function toast(text, action) {
-  const button = (label, name, run) => make("button", { type: "button", class: name, onclick: () => { $("#toast").replaceChildren(); run?.(); } }, label);
+  const button = (label, name, run) => make("button", {
+    type: "button", class: name, onclick: () => { $("#toast").replaceChildren(); run?.(); },
+  }, label);
   const buttons = [
     ...(action ? [button(action.label, "button primary", action.run)] : []),
     button("Dismiss", "button", () => { if (list() && !list().hidden && !action?.isOffer) focusRecord(); }),
@@ -146,7 +148,6 @@ async function showList(address, isQuiet = false) {
     const open = filters && new Map($$("details", filters).map(each => [foldOf(each), each.open]));
     const top = filters?.scrollTop;
     list().replaceWith(next);
-    if (shownDetail) shareAge(next, detail());
     if (isHome) next.hidden = !($("#sources").hidden = Boolean(field.value.trim()));
     fold(open);
     $(".filters", next)?.scrollTo(0, $("[autofocus]", next) ? 0 : top ?? 0);
@@ -648,7 +649,8 @@ function append(next, items, link) {
   const isSameOrigin = isSame(badge => $(".label", badge).textContent)
     || isSame(badge => badge.className + (badge.matches(".live") || $("time", badge)?.textContent));
   const known = new Set($$(".note", list()).map(note => note.textContent));
-  const notes = $$(".note", next).filter(note => !known.has(note.textContent) && !(isSameOrigin && note.matches(".reason")));
+  const notes = $$(".note", next)
+    .filter(note => !known.has(note.textContent) && !(isSameOrigin && note.matches(".reason")));
   if (isSameOrigin) {
     const last = $$(".records", list()).at(-1);
     // Each page of rows is a part of the table, which can be taken out.
@@ -734,16 +736,8 @@ async function openDetail(address, focus = "h2") {
   }
 }
 
-/* Gives the badge of an older part the age in a newer one of the same data, so that one clock tells it. */
-const ageless = badge => [badge.className, $("time", badge).dateTime, $(".label", badge).textContent.replace(/(just|\d).*/, "")].join();
-function shareAge(...parts) {
-  const [badge, older] = parts.map(part => $(".badge:has(time)", part));
-  if (badge && older && ageless(badge) === ageless(older)) $(".label", older).textContent = $(".label", badge).textContent;
-}
-
 function replaceDetail(next) {
   detail().replaceWith(next);
-  shareAge(next, list());
   mark();
   watchPictures();
   const title = $("h2", next);
@@ -1056,7 +1050,8 @@ function showAmount(bar, sync) {
 function syncWords(sync, noun, place) {
   const { state, result, error, updatedAt } = sync;
   const { kind, records = 0, total, added, changed, complete, warnings = [] } = result;
-  const amount = kind === "incremental" && state !== "running" ? `${number(added + changed)} changed ${noun}` : `${number(records)} ${noun}`;
+  const amount = kind === "incremental" && state !== "running"
+    ? `${number(added + changed)} changed ${noun}` : `${number(records)} ${noun}`;
   switch (state) {
     case "running":
       if (!records) return "Starting…";
@@ -1080,7 +1075,8 @@ function syncWords(sync, noun, place) {
 /* What a sync has changed; to a first one, nearly all records are new. */
 function changeWords({ kind, added, changed, unchanged, removedUpstream: removed, complete }) {
   if (!complete || (kind === "full" && added > unchanged + changed)) return "";
-  return Object.entries({ added, changed, removed }).filter(([, count]) => count).map(([verb, count]) => `${number(count)} ${verb}`).join(", ");
+  return Object.entries({ added, changed, removed }).filter(([, count]) => count)
+    .map(([verb, count]) => `${number(count)} ${verb}`).join(", ");
 }
 
 /* The parts of a text, in which web addresses are links. */

@@ -451,7 +451,8 @@ function mapBox(view, show, { x, y }) {
     class: "map-box", tabindex: "0", role: "group", "aria-label": "Map: plus and minus enlarge it, arrows move it, 0 shows the world",
     onkeydown, onwheel, onpointerdown, onpointermove, onpointerup: drop, onpointercancel: drop,
   }, make("div", { class: "zoom" }, button("Zoom in", "+", 2), button("Zoom out", "−", .5)), make("div"));
-  const [[west, east], [south, north]] = [[x, 180], [y, 90]].map(([[{ values }], limit]) => extent(values.filter(value => Math.abs(value) <= limit)));
+  const [[west, east], [south, north]] = [[x, 180], [y, 90]]
+    .map(([[{ values }], limit]) => extent(values.filter(value => Math.abs(value) <= limit)));
   const part = Math.max((east - west) / 360, (north - south) / 180);
   if (part >= 0) set((west + east) / 2, (south + north) / 2, within(1, .8 / part, 16));
   else set(0, 0, 1);

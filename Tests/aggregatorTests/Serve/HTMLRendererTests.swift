@@ -2118,7 +2118,7 @@ import Testing
   }
 
   @Test func aSearchSaysHowManyMatchesThereAre() {
-    #expect(search("a").contains(">All 30 heroes<"))
+    #expect(search("a").contains(">All 30 matching heroes<"))
     #expect(search("a").contains(#"Heroes</a> <span class="count">30</span></h2>"#))
   }
 

@@ -823,7 +823,7 @@ import Testing
     // As many as the local data have, not only those that are shown.
     let least = try #require(first.firstMatch(of: /"count">at least (\d+)</)?.output.1)
     #expect((Int(least) ?? 0) > 5 && first.contains("At least \(least) matches"))
-    #expect(first.contains(">All \(least) countries"))
+    #expect(first.contains(">All \(least) matching countries"))
     #expect(
       first.contains(
         #"class="wait" href="/search?query=an&#38;cache=reload">Wait for the answer</a>"#))
