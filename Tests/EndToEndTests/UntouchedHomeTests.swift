@@ -41,7 +41,9 @@ import Testing
     #expect(before.byPath.keys.contains { $0.hasSuffix("store.sqlite") })
     for line in Self.reading + ["products show a b --offline", "products list --deleted"] {
       let outcome = try await household.run(line)
-      #expect(outcome.status == 0, "\(line): \(outcome)")
+      // Of two records nothing shows that they are all.
+      let isPart = outcome.errors.contains("limited to cached records: 2 products are cached")
+      #expect(outcome.status == (isPart ? 3 : 0), "\(line): \(outcome)")
       #expect(try FileTimes(under: home) == before, "\(line)")
     }
     // The store was read.
