@@ -196,13 +196,12 @@ import Testing
       "\(first)")
     #expect(try await home.run("lamps sync").status == 3)
     let words = "2 lamps are cached, possibly not all"
-    let statuses: [(String, Int32)] = [
-      ("lamps list --all --offline", 0), ("lamps list --where id=1", 3),
-      ("sql SELECT \"id\" FROM lamps", 3), ("export lamps -o lamps.csv", 3),
-    ]
-    for (line, status) in statuses {
+    for line in [
+      "lamps list --all --offline", "lamps list --where id=1", "sql SELECT \"id\" FROM lamps",
+      "export lamps -o lamps.csv",
+    ] {
       let outcome = try await home.run(line)
-      #expect(outcome.status == status, "\(line): \(outcome)")
+      #expect(outcome.status == 3, "\(line): \(outcome)")
       #expect(outcome.errors.contains(words), "\(line): \(outcome)")
     }
     // A sync that was asked for, and does not complete the source, is not a success.
