@@ -78,20 +78,23 @@ struct StoreChainTests {
   @Test func `in the place of the service, a search and the end of a list say what is not cached`()
     async throws
   {
-    _ = try await source().page(PageRequest(limit: 10))
+    let page = try await source().page(PageRequest(limit: 10))
+    _ = try await source().page(PageRequest(after: page.next, limit: 10))
     service.fail(with: .rateLimited)
-    let part = Warning(.partlyCached, "limited to cached records: 10 of 30")
+    let words = "limited to cached records: 20 of 30"
+    let part = Warning(.partlyCached, words)
     let query = try SearchQuery("note")
     let first = try await source().page(PageRequest(matching: query, limit: 4))
     #expect((first.total, first.warnings, first.next == nil) == (nil, [part], false))
     let end = try await source().page(
-      PageRequest(matching: query, after: first.next, limit: 9))
-    #expect((end.records.count, end.total, end.warnings) == (6, nil, [part]))
-    let start = try await source().page(PageRequest(limit: 4))
-    #expect((start.records.count, start.total) == (4, 30))
-    #expect(start.warnings == [Warning(.cachedOnly, "limited to cached records: 10 of 30")])
-    let rest = try await source().page(PageRequest(after: start.next, limit: 9))
-    #expect((rest.records.count, rest.warnings, rest.next == nil) == (6, [part], true))
+      PageRequest(matching: query, after: first.next, limit: 20))
+    #expect((end.records.count, end.total, end.warnings) == (16, nil, [part]))
+    // No page of this size is cached.
+    let start = try await source().page(PageRequest(limit: 12))
+    #expect((start.records.count, start.total) == (12, 30))
+    #expect(start.warnings == [Warning(.cachedOnly, words)])
+    let rest = try await source().page(PageRequest(after: start.next, limit: 12))
+    #expect((rest.records.count, rest.warnings, rest.next == nil) == (8, [part], true))
   }
 
   @Test func `a search finds stored records that its scan of the service does not reach`()
