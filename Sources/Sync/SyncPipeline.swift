@@ -70,7 +70,7 @@ struct SyncPipeline<Item: SourceRecord> {
           guard !page.isUnreadable else { throw .unreadable(page.unreadable) }
           batch.add(
             page, at: now(), depth: depth, tracking: tracking, comparing: comparing)
-          if step.items.isEmpty { batch.repeated += page.records.count }
+          if step.items.isEmpty { batch.repeated += step.page.records.count }
           if step.end != nil || batch.isLast { end = .success(()) }
         } catch { end = .failure(error) }
       }
