@@ -32,7 +32,8 @@ public struct Coverage: Hashable, Sendable {
   /// True if a list that is cached from its first page to its last has fewer rows than its pages say.
   package var isShort = false
 
-  /// The reason the last sync that came to its end, or whose pages repeated, may have missed records, unless the whole list was fetched since.
+  /// The reason the last sync that came to its end, or whose pages repeated, may have missed records, unless the whole list
+  /// was fetched since.
   package var shortfall: String?
 
   /// The reason that list lacks records, if it is known.

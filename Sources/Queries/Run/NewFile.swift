@@ -14,7 +14,7 @@ package final class NewFile {
   private let shown: String
   private let cleanUp: Interruption.CleanUp
 
-  /// What has been done once the file is there, in a word: `Saved`, or `Replaced` where there was one.
+  /// The verb of the message about the finished file: `Saved`, or `Replaced` if it takes the place of another.
   package let verb: String
 
   /// Fails with code `io`, also if the file that is there may not be written, and with `usage` if it is one in which

@@ -62,7 +62,8 @@ package final class SyncProgress: Sendable {
 
   package func show(_ result: SyncResult) { self.result.withLock { $0 = result } }
 
-  /// The bar, or without a total `heroes: page 12, 1200 heroes, 4000 the last time, 96/s`; both count earlier runs of the same pass.
+  /// The bar, or without a total `heroes: page 12, 1200 heroes, 4000 the last time, 96/s`; both count earlier runs of the
+  /// same pass.
   private var text: String {
     let result = result.withLock(\.self)
     let count = result.added + result.changed + result.unchanged

@@ -17,7 +17,7 @@ package actor RecordIndex<Item: SourceRecord> {
   private(set) var table: RecordTable?
   /// The fields of the table, the one that was needed last at the end.
   private var recent: [String] = []
-  /// What the last selections show, that which was asked for last at the end: each page of a list asks for it.
+  /// The rows of the last selections, the latest one at the end, because every page of a list needs the same rows.
   private var selected: [(key: SelectionKey, rows: SelectedRows)] = []
   private var reading: Task<Result<RecordTable, SourceError>, Never>?
   /// The number of readings that have begun.
@@ -176,7 +176,7 @@ package actor RecordIndex<Item: SourceRecord> {
     return found
   }
 
-  /// What a selection shows of the records of a table that match a query.
+  /// The rows of a table that match a query and a selection, in the order of the selection.
   nonisolated func selected(
     by selection: Selection<Item>, matching query: SearchQuery?, in table: RecordTable
   ) async throws(SourceError) -> SelectedRows {

@@ -13,8 +13,10 @@ extension RecordStore {
   /// brought, is said.
   package var onlyRecords: any DataSource<Item> { StoredSource(recordStore: self, isOnly: true) }
 
-  /// The stored records in the place of a service: a list says if they may not be all, at its end and in a search with a
-  /// warning that means incomplete.
+  /// The stored records in the place of a service.
+  ///
+  /// If they may not be all, the first page of a list says so; a search, and the end of a list, say so with a warning that
+  /// means incomplete, and a search has no total.
   package var recordsInPlaceOfService: any DataSource<Item> {
     StoredSource(recordStore: self, isInPlaceOfService: true)
   }

@@ -414,7 +414,7 @@ extension HTMLRenderer {
       """
   }
 
-  /// What is chosen of a field, or how much there is to choose from, which a folded one shows; `nil` for neither.
+  /// The summary of a folded field: its filter, or else the number or the range of its values; `nil` if it has neither.
   private func state(of choice: FacetChoice, _ content: SourceContent) -> String? {
     let facet = choice.facet
     guard choice.own.isEmpty else {
