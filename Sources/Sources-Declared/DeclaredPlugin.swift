@@ -8,9 +8,10 @@ public struct DeclaredPlugin: Plugin {
   let folder: ManifestFolder?
   /// The service of which it is a list; `nil` if it has a manifest of its own.
   package let service: String?
-  /// Made once: they are asked for with each record.
+  /// These are made once, as they are asked for with each record.
   private let lazyFields: Lazy<[Field<DeclaredRecord>], Never>
   private let lazyPolicy: Lazy<Policy, Never>
+  private let lazyLayout: Lazy<RecordLayout<DeclaredRecord>, Never>
 
   /// A source whose secrets are not bound to a host, for a manifest that was written by this process.
   package init(_ name: String, _ manifest: Manifest) {
@@ -28,7 +29,9 @@ public struct DeclaredPlugin: Plugin {
     _ lazy: Lazy<Result<Manifest, SourceError>, Never>
   ) {
     (self.name, self.folder, self.service, self.lazy) = (name, folder, service, lazy)
-    lazyFields = Lazy { Self.manifest(of: lazy).recordFields }
+    let fields = Lazy<[Field<DeclaredRecord>], Never> { Self.manifest(of: lazy).recordFields }
+    lazyFields = fields
+    lazyLayout = Lazy { Self.manifest(of: lazy).layout(of: fields.value()) }
     lazyPolicy = Lazy { Self.manifest(of: lazy).policy(of: name) }
   }
 
@@ -140,18 +143,7 @@ public struct DeclaredPlugin: Plugin {
     manifest.base.flatMap { URL(string: $0.hasSuffix("/") ? $0 : "\($0)/") }
   }
 
-  public var layout: RecordLayout<DeclaredRecord> {
-    var link: (@Sendable (DeclaredRecord) -> String?)?
-    if let path = manifest.link { link = { path.text(in: $0.row) } }
-    var images: (@Sendable (DeclaredRecord, ImageSize) -> [String])?
-    if let path = manifest.image {
-      images = { record, _ in path.text(in: record.row).map { [$0] } ?? [] }
-    }
-    // A card has the ID once.
-    let copies = manifest.fields.filter { [$0.path] == manifest.id && $0.name != "id" }.map(\.name)
-    return RecordLayout(
-      card: fields.map(\.name).filter { !copies.contains($0) }, link: link, images: images)
-  }
+  public var layout: RecordLayout<DeclaredRecord> { lazyLayout.value() }
 
   public var policy: Policy { lazyPolicy.value() }
 
@@ -262,6 +254,19 @@ public struct DeclaredPlugin: Plugin {
 }
 
 extension Manifest {
+  fileprivate func layout(of fields: [Field<DeclaredRecord>]) -> RecordLayout<DeclaredRecord> {
+    var link: (@Sendable (DeclaredRecord) -> String?)?
+    if let path = self.link { link = { path.text(in: $0.row) } }
+    var images: (@Sendable (DeclaredRecord, ImageSize) -> [String])?
+    if let path = image {
+      images = { record, _ in path.text(in: record.row).map { [$0] } ?? [] }
+    }
+    // A card has the ID once.
+    let copies = self.fields.filter { [$0.path] == id && $0.name != "id" }.map(\.name)
+    return RecordLayout(
+      card: fields.map(\.name).filter { !copies.contains($0) }, link: link, images: images)
+  }
+
   fileprivate func policy(of source: String) -> Policy {
     // All pages of a file are one request.
     let isFileOnly = isFile && item == nil && search == nil

@@ -148,12 +148,13 @@ extension HTMLRenderer {
 
   /// The filters that have the cached records of a search, one for each word; `nil` if there are none for it.
   func searchFilters(of content: SourceContent) -> [TypedFilter]? {
-    let words = (content.query.query ?? "")
-      .matches(of: /["“„«]([^"“”„«»]+)["“”»]?|[^\s"“”„«»]*[\p{L}\p{N}][^\s"“”„«»]*/)
+    guard let query = content.query.query else { return [] }
+    let words =
+      query.matches(of: /["“„«]([^"“”„«»]+)["“”»]?|[^\s"“”„«»]*[\p{L}\p{N}][^\s"“”„«»]*/)
       .map { String($0.output.1 ?? $0.output.0).trimmed }
       .filter { !FoldedText($0).text.isEmpty }
     let searched = content.source.fields.filter(\.isSearchable).map(\.id)
-    guard content.query.query == nil || !words.isEmpty && !searched.isEmpty else { return nil }
+    guard !words.isEmpty, !searched.isEmpty else { return nil }
     return words.map { word in
       // A word is in one of them.
       let parts = searched.map { TypedFilter.condition(TypedCondition($0, .contains, word)) }
