@@ -372,7 +372,10 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   package func shortfall() async throws -> String? {
     guard let store = environment.store else { return nil }
     // Most have none, and need no coverage.
-    return try await shortfall(in: store) { try await store.coverage(of: name) }
+    if let reason = try await shortfall(in: store, { try await store.coverage(of: name) }) {
+      return reason
+    }
+    return try await store.syncFailure(of: name)
   }
 
   private func shortfall(
@@ -507,7 +510,9 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let status = try await store.status(of: name)
     (state.removedUpstream, state.deleted) = (status.removedUpstream, status.hidden)
     state.fetchedAt = try await plugin.oldestFetch(in: store)
-    state.syncedAt = try await plugin.recordStore(in: store).lastSync().completed
+    // Also of one that has come to its end without all records.
+    state.syncedAt =
+      try await plugin.recordStore(in: store).lastSync().completed ?? status.history?.syncedAt
     state.syncFailure = try await store.syncFailure(of: name)
     state.changes = try await changes(since: "sync", atMost: 1000)?.summary
     return state

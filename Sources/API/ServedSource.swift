@@ -408,7 +408,7 @@ package protocol ServedSource: Sendable {
 
   func page(_ query: ServedQuery) async throws -> ServedListing
   func record(_ id: String, _ query: ServedQuery) async throws -> ServedListing
-  /// The reason records are missing, or may be, if the last sync has come to its end; `nil` if none is known.
+  /// The reason records are missing, or may be, after the last sync, which may have failed; `nil` if none is known.
   func shortfall() async throws -> String?
   /// The number of records that a query without conditions matches, if all records are cached, and answered it, or the page
   /// of people lists what is cached, or says that the last sync may have missed some; `nil` if that is unknown.

@@ -160,7 +160,7 @@ extension HTMLRenderer {
 
   /// The colour of the mark of a source, which is that of the badge of its lists.
   private func tone(of state: SourceState) -> String {
-    if state.coverage?.cached ?? 0 > 0 { return "cached" }
+    if state.coverage?.cached ?? 0 > 0 || state.coverage?.isComplete == true { return "cached" }
     return state.bundled > 0 ? "bundled" : "offline"
   }
 
@@ -186,7 +186,7 @@ extension HTMLRenderer {
   }
 
   private func amount(of state: SourceState, _ source: any ServedSource) -> String {
-    guard let coverage = state.coverage, coverage.cached > 0 else {
+    guard let coverage = state.coverage, coverage.cached > 0 || coverage.isComplete else {
       return state.bundled == 0
         ? "Not cached" : "\(state.bundled.grouped) bundled sample records"
     }
@@ -202,15 +202,17 @@ extension HTMLRenderer {
       state.deleted > 0 ? "besides \(state.deleted.grouped) deleted here" : nil,
       state.removedUpstream > 0 ? "and \(state.removedUpstream.grouped) removed upstream" : nil,
     ].compactMap(\.self)
-    let cached = (["\(part.capitalizedFirst) cached"] + exceptions).joined(separator: ", ")
+    let amount = coverage.cached == 0 ? "No records" : "\(part.capitalizedFirst) cached"
+    let cached = ([amount] + exceptions).joined(separator: ", ")
     let comma = exceptions.isEmpty ? ", " : "; "
     guard let syncedAt = state.syncedAt else {
       let age = state.fetchedAt.map { "\(comma)fetched \($0.age(at: now))" } ?? ""
       let sync = source.isEndless || coverage.isComplete || isShort ? "" : "; not synced completely"
       return "\(cached)\(age)\(sync)"
     }
-    // Records that a sync has fetched are as old as it is.
-    let isSync = state.fetchedAt.map { abs($0.timeIntervalSince(syncedAt)) < 300 } ?? true
+    // Records that a sync has fetched are as old as it is; after one without all, the oldest is as old as its change.
+    let isSync =
+      isShort || state.fetchedAt.map { abs($0.timeIntervalSince(syncedAt)) < 300 } ?? true
     let age = isSync ? "" : state.fetchedAt.map { "fetched \($0.age(at: now)); " } ?? ""
     return "\(cached)\(comma)\(age)synced \(syncedAt.age(at: now))"
   }

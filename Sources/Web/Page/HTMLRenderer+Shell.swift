@@ -217,8 +217,12 @@ extension HTMLRenderer {
       }
     }
     guard let query = content.query.query else {
+      let origin = (try? content.list?.get())?.summary.provenance?.origin
+      let isAnswer = origin == .live || origin == .cached
+      let all = content.hidden?.records.isEmpty == false ? "All are deleted here." : nil
       return state(
-        .information, "No \(source.noun.word(for: 0)) yet", ["Nothing is cached so far."]
+        .information, "No \(source.noun.word(for: 0))\(isAnswer ? "" : " yet")",
+        [isAnswer ? all ?? "The service has none." : "Nothing is cached so far."]
       ) {
         refresh(content)
       }

@@ -532,6 +532,13 @@ import Testing
     #expect(page(3000).contains(#"href="/sources/heroes?limit=50">Beginning of the list"#))
     #expect(page(1).contains("There is only 1 "))
     #expect(page(0).contains("No heroes yet") && page(nil).contains("No heroes yet"))
+    var answer = ListingSummary(count: 0, total: 0)
+    answer.provenance = CombinedProvenance(Provenance(.live, fetchedAt: MadeUpSource.now))
+    let live = pages.page(
+      SourceContent(
+        source: MadeUpSource.heroes, query: .plain,
+        list: .success(ServedListing(records: [], summary: answer))))
+    #expect(live.contains("No heroes</h2>") && live.contains("The service has none."))
   }
 
   private func table(_ names: [String?]) -> String {
@@ -714,6 +721,18 @@ import Testing
     #expect(
       words(fetched: 61, synced: nil, isComplete: false)
         .contains("3 of 9 cached, fetched 61 s ago; not synced completely<"))
+    // A sync without all records is later than the changes of those that it has seen.
+    var short = SourceState(coverage: Coverage(cached: 3, total: nil, isComplete: false))
+    short.coverage?.shortfall = "1 row could not be read"
+    (short.fetchedAt, short.syncedAt) = (MadeUpSource.now - 600, MadeUpSource.now - 63)
+    #expect(
+      pages.home([(source: MadeUpSource.heroes, state: .success(short))])
+        .contains("3 cached, maybe not all; synced 63 s ago<"))
+    var none = SourceState(coverage: Coverage(cached: 0, total: nil, isComplete: true))
+    none.syncedAt = MadeUpSource.now - 63
+    #expect(
+      pages.home([(source: MadeUpSource.heroes, state: .success(none))])
+        .contains(">No records, synced 63 s ago<"))
     // Lists have fewer records than the store, for these reasons.
     #expect(
       words(fetched: 61, synced: 63, removed: 1)

@@ -189,6 +189,24 @@ import Testing
     #expect(html.contains(">2 things</p>") && html.contains("1 row could not be read"))
   }
 
+  @Test func `a list of cached records says that the last sync has failed, and why`() async throws {
+    let isRefused = Mutex(false)
+    let server = try LoopbackServer { _ in
+      isRefused.withLock(\.self)
+        ? .status(403, "no") : .json(#"[{"id": 1, "name": "a", "n": 2}]"#)
+    }
+    defer { server.stop() }
+    let (things, router) = try added(server)
+    #expect(try await things.page(ServedQuery(limit: 1)).records.count == 1)
+    isRefused.withLock { $0 = true }
+    #expect(try await things.sync(pages: nil) { _ in }.failure != nil)
+    let html = try await router.response(
+      to: ServerRequest(method: "GET"), for: RoutePath(.list, "things"), readOnly: false
+    ).text
+    #expect(html.contains("The last sync is incomplete: ") && html.contains("403"), "\(html)")
+    #expect(try await things.state().syncFailure?.contains("403") == true)
+  }
+
   @Test func `facets for people keep fields whose values select nothing`() async throws {
     let things = try await things([2, 1])
     func fields(_ isForPeople: Bool) async throws -> [String] {
