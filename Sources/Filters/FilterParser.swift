@@ -304,15 +304,15 @@ struct FilterParser {
 
   /// Refuses `||` and `&&` in a text without quotes, which would silently match nothing.
   private func checkSigns(
-    _ range: Range<Int>, joining parts: String = "conditions"
+    _ range: Range<Int>, inList: Bool = false
   ) throws(FilterError) {
     for index in range.dropLast()
     where scalars[index] == scalars[index + 1] && (scalars[index] == "|" || scalars[index] == "&") {
       let isAlternative = scalars[index] == "|"
-      let joint =
-        parts == "values" ? "a comma" : isAlternative ? "\"or\"" : "\"and\""
+      let joint = inList ? "a comma" : isAlternative ? "\"or\"" : "\"and\""
       throw invalid(
-        "\"\(isAlternative ? "||" : "&&")\" cannot join \(parts)", at: index,
+        "\"\(isAlternative ? "||" : "&&")\" cannot join \(inList ? "values" : "conditions")",
+        at: index,
         hint: "join them by \(joint), or quote a value that contains it")
     }
   }
@@ -411,7 +411,7 @@ struct FilterParser {
         try checkValueQuotes(at: index)
         let first = index
         index = endOfElement(first)
-        try checkSigns(first..<index, joining: "values")
+        try checkSigns(first..<index, inList: true)
         let value = string(first..<index).trimmed
         if index < scalars.count, value.isEmpty {
           throw invalid("no value in the list of \"in\"", hint: "\"\" is that of a missing value")
