@@ -112,9 +112,12 @@ extension Plugin {
         let (change, isReverted, unreadable) = recordStore.change(stored)
         sum.summary.unreadable = sum.summary.unreadable + unreadable
         if isReverted { sum.summary.reverted += 1 }
-        guard let entry = change.flatMap({ ChangeEntry($0, at: stored.date, of: self) }),
-          query.selects(entry)
-        else { continue }
+        guard let change else { continue }
+        guard let entry = ChangeEntry(change, at: stored.date, of: self) else {
+          sum.summary.changedElsewhere += 1
+          continue
+        }
+        guard query.selects(entry) else { continue }
         sum.entries.append(entry)
         sum.summary.add(entry)
       }
@@ -153,7 +156,9 @@ extension Plugin {
         if kind == .changed {
           let (change, isReverted, _) = recordStore.change(stored)
           if isReverted { sum.reverted += 1 }
-          guard change.flatMap({ ChangeEntry($0, at: stored.date, of: self) }) != nil else {
+          guard let change else { continue }
+          guard ChangeEntry(change, at: stored.date, of: self) != nil else {
+            sum.changedElsewhere += 1
             continue
           }
         }

@@ -265,9 +265,9 @@ struct AgentTools: Sendable {
           ? "call sync, or name a date" : "call sync; changes are known from then on")
     }
     let start = changes.summary.date.map { " since \($0.iso8601)" } ?? ""
-    let (counts, reverted) = (changes.summary.text, changes.summary.revertedText)
-    let sum = (counts.isEmpty ? "no changes" : counts) + start
-    var answer = AgentAnswer("\(source.name): \(sum)\(reverted.map { "; \($0)" } ?? "")")
+    let counts = changes.summary.text
+    let sum = [(counts.isEmpty ? "no changes" : counts) + start] + changes.summary.omissions
+    var answer = AgentAnswer("\(source.name): \(sum.joined(separator: "; "))")
     answer.about.append(.init("source", .string(source.name)))
     answer.about.append(
       .init("since", (changes.summary.date?.iso8601).map { .string($0) } ?? .null))

@@ -205,6 +205,23 @@ import Testing
     #expect(outcome.errors.hasSuffix(" · 1 changed and changed back\n"), "\(outcome)")
   }
 
+  @Test func `counts what has changed only in members that are not fields`() async throws {
+    let service = try LoopbackServer(
+      replies: [1, 3].map { .json(#"[{"id": 1, "name": "a", "hits": \#($0)}]"#) })
+    let manifest = """
+      {"url": "\(service.baseURL)/things", "rows": "$", "id": "id", "paging": "single", "fields": ["name"]}
+      """
+    try home.sandbox.write(manifest, to: home.manifestPath("things.json"))
+    for counts in ["1,0", "0,1"] {
+      let synced = try await home.run("things sync --csv --fields added,changed")
+      #expect(synced.status == 0 && synced.lines.last == counts, "\(synced)")
+    }
+    let outcome = try await home.run("things diff --exit-code")
+    #expect(outcome.status == 0 && outcome.output == "", "\(outcome)")
+    #expect(
+      outcome.errors.hasSuffix(" · 1 changed only in members that are not fields\n"), "\(outcome)")
+  }
+
   @Test func `compares a first sync with what a list had cached before`() async throws {
     products.become(try service(1...20))
     #expect(try await home.run("products list --limit 5").status == 0)

@@ -14,7 +14,8 @@ extension Plugin {
       notes: [
         "Compares cached records with an earlier state of them, and contacts no service: + was added, "
           + "~ has changed, − was removed upstream. Changes found by list, next and show count too, but "
-          + "not details that merely became known, nor values that changed back. Deleted records are left out.",
+          + "not details that merely became known, nor values that changed back. Records of which only members that are "
+          + "not fields have changed are counted, but not listed. Deleted records are left out.",
         "--since sync compares with the end of the sync before the last one, even if it may have missed records; after "
           + "a first sync, with the records cached before it. Dates and times are in UTC.",
         "--schema lists how the members of the rows have changed, with those of objects inside (owner.login), as each "
@@ -52,8 +53,8 @@ extension Plugin {
       ? ChangeSummary.noEarlierSync.capitalizedFirst
       : (found.count == 0 ? "No differences" : found.text) + since
     context.diagnostics.note(
-      [words, found.revertedText, found.isCut ? "more: without --limit" : nil]
-        .compactMap(\.self).joined(separator: " · "))
+      ([words] + found.omissions + (found.isCut ? ["more: without --limit"] : []))
+        .joined(separator: " · "))
     for warning in warnings { context.diagnostics.warning("\(name): \(warning.warning.message)") }
     return invocation.has(.exitCode) && found.count > 0 ? .different : .success
   }

@@ -11,6 +11,9 @@ package struct ChangeSummary: Sendable {
   /// The number of records that were changed, and have changed back since.
   package var reverted = 0
 
+  /// The number of records that were changed only in members that are not fields, which a sync counts, too.
+  package var changedElsewhere = 0
+
   /// False if the start is the end of the only sync that is known.
   package let hasEarlierSync: Bool
 
@@ -49,9 +52,12 @@ package struct ChangeSummary: Sendable {
   package static let noEarlierSync =
     "no earlier sync is known: there is nothing to compare with yet"
 
-  /// Says of how many records changes are left out; `nil` for none.
-  package var revertedText: String? {
-    reverted == 0 ? nil : "\(reverted.grouped) changed and changed back"
+  /// Says of how many records changes are left out, and why.
+  package var omissions: [String] {
+    [
+      (changedElsewhere, "changed only in members that are not fields"),
+      (reverted, "changed and changed back"),
+    ].compactMap { count, words in count == 0 ? nil : "\(count.grouped) \(words)" }
   }
 
   package func warnings(of source: String) -> [SourceWarning] {
@@ -92,6 +98,7 @@ extension Plugin {
       for entry in entries { sum.add(entry) }
       sum.unreadable = sum.unreadable + page.unreadable
       sum.reverted += page.reverted
+      sum.changedElsewhere += page.changes.count - all.count
       sum.isCut = entries.count < all.count
       if sum.count == limit, position != nil {
         sum.isCut = true

@@ -232,9 +232,9 @@ extension HTMLRenderer {
       }
     let hasStart = content.query.cursor == nil && (summary.count > 0 || summary.hasEarlierSync)
     let since = hasStart ? summary.date.map { " since \($0.written)" } : nil
-    let reverted = (isWhole ? summary : content.sum)?.revertedText?.sentence
+    let omissions = (isWhole ? summary : content.sum)?.omissions ?? []
     let notes =
-      [reverted].compactMap(\.self)
+      omissions.map(\.sentence)
       + summary.warnings(of: source.name).map(\.warning.message.sentence)
     let days = Dictionary(grouping: page.entries) { $0.date.prefix(10) }
     let parts = days.sorted { $0.key < $1.key }.map { day, entries -> HTML in

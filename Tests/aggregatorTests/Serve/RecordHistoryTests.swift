@@ -91,6 +91,35 @@ import Testing
     #expect(sizes.sorted() == ["", " (+10%)"])
   }
 
+  @Test func `changes only in members that are not fields are counted`() async throws {
+    func rows(_ price: Int, _ hits: Int) -> LoopbackReply {
+      .json(
+        #"[{"id": 1, "price": \#(price), "hits": 1}, {"id": 2, "price": 7, "hits": \#(hits)}]"#)
+    }
+    let server = try LoopbackServer(replies: [rows(20, 1), rows(22, 3)])
+    let manifest = """
+      {"url": "\(server.baseURL)/things", "rows": "$", "id": "id", "paging": "single", "fields": ["price"]}
+      """
+    let things = ServedPlugin(
+      DeclaredPlugin("things", try Manifest(reading: Data(manifest.utf8))),
+      in: PluginEnvironment(
+        settings: SourceSettings([:]), transport: HTTPTransport(), store: store))
+    for _ in 1...2 { _ = try await things.sync(pages: nil) { _ in } }
+    let words = "1 changed only in members that are not fields"
+    let all = try #require(try await things.changes(since: "sync", atMost: 10))
+    #expect(all.summary.counts == [.changed: 1] && all.entries.map(\.id) == ["1"])
+    #expect(all.summary.omissions == [words])
+    let sum = try #require(try await things.changeSummary(since: "sync"))
+    #expect(sum.counts == [.changed: 1] && sum.omissions == [words])
+    let query = ChangesQuery(since: "sync", kind: .changed)
+    let page = try #require(try await things.changes(query))
+    #expect(page.entries.map(\.id) == ["1"] && page.summary.omissions == [words])
+    let pages = HTMLRenderer(
+      program: "aggregator", sources: [things], isReadOnly: false, now: Date())
+    let html = pages.changes(ChangesContent(source: things, query: query, page: .success(page)))
+    #expect(html.contains(">\(words).</p>"))
+  }
+
   @Test func `changes that are no longer known are not passed over`() async throws {
     try await save("Almaty", onDay: 0)
     try await save("Astana", onDay: 1)
