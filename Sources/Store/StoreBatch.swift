@@ -192,6 +192,9 @@ public struct Reconciliation: Hashable, Sendable {
     /// pass; false by default.
     public var isProved = false
 
+    /// True to only count the seen records, because the pass may have missed others.
+    package var onlyCounts = false
+
     public init(lastPosition: Int64, minRecordCount: Int) {
       self.lastPosition = lastPosition
       self.minRecordCount = minRecordCount
@@ -243,6 +246,9 @@ public struct StoreChanges: Hashable, Sendable {
   /// The number of different records seen by a reconciliation that turned out to be incomplete; `nil` for
   /// any other.
   public var incompleteSeenCount: Int?
+
+  /// The number of different records seen by a reconciliation that ends; `nil` for any other.
+  package var seenCount: Int?
 
   /// The number of records that a complete reconciliation misses, and of all that it should have seen, if
   /// they are so many that the next one has to confirm it; `nil` for any other.

@@ -205,6 +205,8 @@ extension StoreTransaction where Self: ~Copyable {
     let notes = "missing \(pass)"
     let found = try unseen(
       by: pass, and: notes, upTo: completion.lastPosition, of: source, startingWith: prefix)
+    changes.seenCount = found.seen
+    guard !completion.onlyCounts else { return [] }
     guard found.seen >= completion.minRecordCount else {
       changes.incompleteSeenCount = found.seen
       return []

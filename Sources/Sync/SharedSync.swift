@@ -201,9 +201,7 @@ struct SharedSync<Item: SourceRecord>: Sendable {
     if !step.pages.isEmpty || stored == nil {
       update.reconciliation = Reconciliation(
         begins: stored == nil,
-        completion: isTrusted
-          ? .init(
-            lastPosition: pass.progress.start, minRecordCount: pass.progress.minRecordCount) : nil)
+        completion: pass.isComplete ? pass.progress.completion(isTrusted: isTrusted) : nil)
     }
     if pass.isComplete {
       update.to = nil

@@ -471,8 +471,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
       let isTrusted = batch.isLast && next.isCertain && !next.isCut && next.isSkipped != true
       let reconciliation = Reconciliation(
         begins: batch.start.cursor == nil,
-        completion: isTrusted
-          ? .init(lastPosition: next.start, minRecordCount: next.minRecordCount) : nil,
+        completion: batch.isLast ? next.completion(isTrusted: isTrusted) : nil,
         of: partition?.prefix)
       guard let partition, batch.isLast else {
         return CheckpointUpdate(
@@ -585,8 +584,8 @@ public struct SyncResult: Equatable, Sendable {
   /// The number of records of the last complete sync before the pass; `nil` if there was none.
   package internal(set) var expected: Int?
 
-  /// The number of records that were those of earlier pages of this run, which are not counted again.
-  var repeated = 0
+  /// The number of rows whose record came before in the same pass, and is not counted again.
+  package internal(set) var repeated = 0
 
   public internal(set) var unreadable = UnreadableRows.none
 
@@ -659,7 +658,8 @@ public struct SyncResult: Equatable, Sendable {
     add(changes)
     self.pages += pages.count
     total = pass.progress.total ?? total
-    passed = pass.progress.records
+    note(changes.seenCount, of: pass.progress)
+    passed = pass.progress.records - repeated
     for page in pages {
       unreadable = unreadable + page.unreadable
       warnings.addThoseOfValues(in: page.warnings)
@@ -692,10 +692,20 @@ public struct SyncResult: Equatable, Sendable {
     if pass.reachedDepth == true { reachedDepth = pass.rows }
   }
 
+  /// Takes note of the number of different records that a pass has seen, if it has ended.
+  private mutating func note(_ seen: Int?, of pass: SyncCheckpoint) {
+    guard let seen else { return }
+    let repeats = max(0, pass.records - seen - repeated)
+    // Earlier runs or other workers may have counted them.
+    if earlierPages == 0, otherWorkers.isEmpty { unchanged -= min(repeats, unchanged) }
+    repeated += repeats
+  }
+
   mutating func add(_ batch: SyncBatch<some SourceRecord>, _ changes: StoreChanges) {
     add(changes)
     unchanged -= min(batch.repeated, changes.unchanged)
     repeated += batch.repeated
+    note(changes.seenCount, of: batch.checkpoint)
     pages += batch.pages
     total = batch.checkpoint.total ?? total
     unreadable = unreadable + batch.unreadable

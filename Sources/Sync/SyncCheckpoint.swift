@@ -130,6 +130,14 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// Takes note that the pass goes on after an interruption of unknown length.
   mutating func noteInterruption() { marks?.noteInterruption() }
 
+  /// The end of the pass in the store; of one that is not trusted, it only counts the records.
+  func completion(isTrusted: Bool) -> Reconciliation.Completion {
+    var completion = Reconciliation.Completion(
+      lastPosition: start, minRecordCount: minRecordCount)
+    completion.onlyCounts = !isTrusted
+    return completion
+  }
+
   /// The number of rows before the cursor.
   var rows: Int { records + unreadable }
 

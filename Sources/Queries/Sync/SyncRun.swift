@@ -170,9 +170,10 @@ package struct SyncReport: Sendable {
     if !result.otherWorkers.isEmpty {
       note("Divided with \(result.otherWorkers.sorted().joined(separator: ", "))")
     }
+    let mended = remarks.last { $0.code != .repeated }
     for remark in remarks {
       diagnostics.warning(
-        "\(source): \(remark.message)", hint: remark == remarks.last ? remedy : nil)
+        "\(source): \(remark.message)", hint: remark == mended ? remedy : nil)
     }
     if let failure {
       diagnostics.error(failure)
@@ -221,6 +222,11 @@ extension SyncResult {
         case .incremental: "changes may be missing, and the next sync asks for them again"
         }
       remarks.append(Warning(.incomplete, "\(words): \(reason)"))
+    }
+    // A failure, or the reason that no record counts as removed, says the same.
+    if repeated > 0, kind == .full, failure == nil, !hasRepeatedIDs {
+      let words = "\(Coverage.repeatedIDs(repeated)): others may be missing"
+      remarks.append(Warning(.repeated, words))
     }
     if !skippedPartitions.isEmpty {
       let count = skippedPartitions.count

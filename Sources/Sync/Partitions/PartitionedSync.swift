@@ -423,6 +423,7 @@ extension SyncResult {
     removedUpstream += part.removedUpstream
     pages += part.pages
     passed += part.passed
+    repeated += part.repeated
     unreadable = unreadable + part.unreadable
     warnings.addThoseOfValues(in: part.warnings)
     needsConfirmation = needsConfirmation || part.needsConfirmation

@@ -306,6 +306,29 @@ struct SyncTests {
     #expect(try await storedIDs() == Array(1...30))
   }
 
+  @Test(arguments: [false, true])
+  func `counts a record on two pages once`(isProved: Bool) async throws {
+    let base = ScriptedSource<Note> { request throws(SourceError) in
+      let place = request.cursor?.place ?? 0
+      var page = Page<Note>.notes(
+        (place * 8 + 1)...(place * 8 + 10), next: place < 4 ? .place(place + 1) : nil)
+      if !isProved { page.warnings = [.unproved] }
+      return page
+    }
+    let first = try await sync(base)
+    #expect((first.added, first.changed, first.unchanged) == (42, 0, 0))
+    let second = try await sync(base)
+    #expect((second.added, second.changed, second.unchanged) == (0, 0, 42))
+    #expect((second.repeated, second.passed, second.isComplete) == (8, 42, false))
+    #expect(second.hasRepeatedIDs == isProved)
+    // A part of it was counted by an earlier run.
+    try await sync(base, upTo: 2)
+    let resumed = try await sync(base)
+    #expect((resumed.earlierPages, resumed.repeated, resumed.passed) == (2, 8, 42))
+    #expect(try directory.database().texts("SELECT count(*) FROM seen") == ["0"])
+    #expect(try await storedIDs() == Array(1...42))
+  }
+
   @Test func `stops at a service that repeats itself`() async throws {
     let base = ScriptedSource<Note> { request throws(SourceError) in
       .notes(1...10, next: .place((request.cursor?.place ?? 0) + 1))
