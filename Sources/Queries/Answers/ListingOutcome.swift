@@ -78,6 +78,8 @@ package struct ListingOutcome: Sendable {
   private var isIncomplete = false
   private var isTrusted = false
   private var goesOnInCopy = false
+  /// The total of the service, if it has sent more records.
+  private var lowTotal: Int?
   /// True if the answer claims to be of all records, as a filter, an order and an export do.
   private var claimsAll = false
   /// True if the answer claims to be of all records, and the cache from which it is taken lacks some.
@@ -178,7 +180,7 @@ package struct ListingOutcome: Sendable {
 
   package mutating func add<Item>(_ page: Page<Item>, showing shown: Int) {
     count += shown
-    total = page.total ?? total
+    noteTotal(page.total)
     next = page.next
     latestRows = page.records.count + page.hidden + page.unreadable.count
     var provenance = page.provenance
@@ -186,6 +188,13 @@ package struct ListingOutcome: Sendable {
     provenances.append(provenance)
     unreadable = unreadable + page.unreadable
     add(page.warnings)
+  }
+
+  /// Notes the total of a page, unless more records have come.
+  private mutating func noteTotal(_ reported: Int?) {
+    let reported = reported ?? lowTotal ?? total
+    let isLow = !canGrow && reported.map { $0 < (earlier ?? 0) + count } ?? false
+    (total, lowTotal) = isLow ? (nil, reported) : (reported, nil)
   }
 
   package mutating func add<Item>(_ found: LookupResult<Item>) {
@@ -504,6 +513,10 @@ package struct ListingOutcome: Sendable {
     if isTrusted {
       let words = "the service reports this number: --max-pages 0 counts the records that it sends"
       all.append(Remark(warning: Warning(.estimated, words), isNote: true))
+    }
+    if let lowTotal {
+      let words = "the service reports \(lowTotal.of("record"))\(Warning.butSent)more"
+      all.append(Remark(warning: Warning(.estimated, words)))
     }
     if repeated > 0 {
       let words = "\(repeated.of("record")) came again on another page: others may be missing"
