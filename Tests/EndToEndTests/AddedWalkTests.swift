@@ -276,6 +276,47 @@ import Testing
     #expect(short.outcome.errors.contains("reports 99 records but sent 25"), "\(short.outcome)")
   }
 
+  @Test func `a total that is too low is no total`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    lamps.behave { number in
+      .json(FakeLamps.page(number).replacing("\"total\": 25", with: "\"total\": 12"))
+    }
+    let words = "warning: lamps: the service reports 12 records but sent more\n"
+    for (options, count) in [("--limit 20", 20), ("--all", 25)] {
+      let (ids, low) = try await list("\(options) --no-fallback --refresh")
+      #expect(low.status == 0 && ids.count == count, "\(low)")
+      #expect(low.output.contains(#""page": {"count":\#(count),"total":null,"#), "\(low)")
+      #expect(low.errors.components(separatedBy: words).count == 2, "\(low)")
+      #expect(!low.errors.contains("of 12"), "\(low)")
+    }
+    let (_, few) = try await list("--limit 5 --no-fallback --refresh")
+    #expect(few.output.contains(#""page": {"count":5,"total":12,"#), "\(few)")
+    #expect(!few.errors.contains(words), "\(few)")
+  }
+
+  @Test func `an ID on two pages of a paging that is not proved is synced once and said`()
+    async throws
+  {
+    let service = try LoopbackServer { request in
+      let page = request.query["page"].flatMap { Int($0) } ?? 1
+      let ids = page > 5 ? [] : Array((page * 8 - 7)...(page * 8 + 2))
+      let rows = ids.map { #"{"id": \#($0), "name": "thing \#($0)"}"# }
+      return .json(#"{"things": [\#(rows.joined(separator: ","))]}"#)
+    }
+    let manifest = """
+      {"url": "\(service.baseURL)/things", "rows": "things", "id": "id", "fields": ["name"], "page": "page=1", "paging": "unproved"}
+      """
+    try home.sandbox.write(manifest, to: home.manifestPath("things.json"))
+    for (added, unchanged) in [(42, 0), (0, 42)] {
+      let synced = try await home.run(
+        "things sync --ndjson --fields added,changed,unchanged,complete")
+      let counts = #"{"added":\#(added),"changed":0,"unchanged":\#(unchanged),"complete":false}"#
+      #expect(synced.output == "\(counts)\n", "\(synced)")
+      let words = "warning: things: 8 rows had the ID of an earlier one: others may be missing\n"
+      #expect(synced.status == 3 && synced.errors.contains(words), "\(synced)")
+    }
+  }
+
   @Test func `an ID on two pages is listed once and said`() async throws {
     #expect(try await home.add(lamps).status == 0)
     lamps.behave { number in
