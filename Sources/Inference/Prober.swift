@@ -656,12 +656,18 @@ package struct Prober: Sendable {
     }
     let isTable = proposal.manifest.format?.isTable == true
     let inference = FieldInference(rows: rows, id: proposal.manifest.id)
-    var leftOut: (values: [JSONPath], nested: [JSONPath]) = ([], [])
-    if proposal.manifest.fields.isEmpty {
-      let all = FieldInference(
-        rows: sent + described, id: proposal.manifest.id, isTable: isTable)
-      proposal.manifest.fields = all.fields
-      leftOut = all.leftOut(of: all.fields)
+    let told = proposal.manifest.fields
+    proposal.manifest.fields = told.filter { field in
+      rows.contains { field.path.value(in: $0) != nil }
+    }
+    // What was null in all rows, or is new, is a field beside those that a person has named and put in order.
+    let others = proposal.manifest.otherFields(in: sent + described)
+    proposal.manifest.fields += others
+    let leftOut = FieldInference(
+      rows: sent + described, id: proposal.manifest.id, isTable: isTable
+    ).leftOut(of: proposal.manifest.fields)
+    if !told.isEmpty, let format = proposal.manifest.format, format != .ndjson {
+      proposal.manifest.kinds.add(ValueKinds(of: sent), at: others.map(\.path))
     }
     let before = proposal.manifest.fields.map(\.name)
     proposal.manifest.renameFieldsNamedID()
@@ -680,7 +686,13 @@ package struct Prober: Sendable {
     proposal.noteLeftOut(
       leftOut.nested.filter { !tables.contains($0) },
       "lists or objects inside; SQL has them in _row")
-    proposal.noteLeftOut(leftOut.values, "more than \(Manifest.maxFields) fields")
+    proposal.noteLeftOut(
+      leftOut.values,
+      proposal.manifest.fields.count < Manifest.maxFields
+        ? "other fields have their names" : "more than \(Manifest.maxFields) fields")
+    let present = proposal.manifest.fields.map(\.path)
+    proposal.noteLeftOut(
+      told.map(\.path).filter { !present.contains($0) }, "no row that was read has them")
     let manifest = proposal.manifest
     if manifest.title == nil {
       proposal.manifest.title = inference.path(

@@ -50,6 +50,13 @@ package struct ValueKinds: Hashable, Sendable {
     return members[index].kinds.set(kind, at: path.dropFirst())
   }
 
+  /// Adds the kinds that others have at some paths.
+  package mutating func add(_ others: ValueKinds, at paths: [JSONPath]) {
+    for (path, kind) in others.paths where paths.contains(path) {
+      _ = set(kind, at: path.components[...])
+    }
+  }
+
   /// A row whose texts have their kinds.
   package func applied(to value: JSON) -> JSON {
     switch value {

@@ -441,6 +441,52 @@ struct ProposalTests {
     #expect(reason.contains("html_url is on the host of the list") == (path == "–"), "\(reason)")
   }
 
+  @Test func `Fields that are told stay as they are, and others that rows have come after them`()
+    async throws
+  {
+    let server = try LoopbackServer { _ in
+      .json(
+        """
+        [{"id": 1, "name": "a", "stock": null, "note": "run 3", "tone": "x", "deep": {"x": 1}},
+         {"id": 2, "name": "b", "stock": null, "note": null, "tone": "y", "deep": {"x": 2}}]
+        """)
+    }
+    let told: JSON = [
+      "stock", ["name": "tone", "path": "name", "search": false], "deep.*", "gone.*.x", "lost",
+    ]
+    let proposal = try await Self.propose(
+      server, [JSON.Member("id", "id"), JSON.Member("fields", told)], isSingle: true)
+    // One that is null in all rows is still there; one whose name is taken by a person gets none.
+    #expect(
+      proposal.json["fields"] == [
+        "stock", ["name": "tone", "path": "name", "search": false], "deep.*", "deep.x", "note",
+      ], "\(proposal.json)")
+    let leftOut = proposal.evidence.filter { $0.key == "left out" }.map {
+      "\($0.value): \($0.reason)"
+    }
+    #expect(
+      leftOut == [
+        "tone: other fields have their names", "gone.x, lost: no row that was read has them",
+      ])
+    #expect(
+      proposal.evidence.contains { $0.key == "fields" && $0.value.hasSuffix(", deep.x, note") })
+  }
+
+  @Test func `A column beside those that are told has the kind of its texts`() async throws {
+    let server = try LoopbackServer { _ in
+      .status(
+        200, "id,price,size\n1,7.5,10\n2,8.5,20\n", headers: [("Content-Type", "text/csv")])
+    }
+    let told = [
+      JSON.Member("id", "id"), JSON.Member("format", "csv"), JSON.Member("fields", ["price"]),
+      JSON.Member("kinds", ["id": "number"]),
+    ]
+    let proposal = try await Self.propose(server, told, isSingle: true)
+    #expect(proposal.json["fields"] == ["price", "size"])
+    // A text that a person has chosen stays one.
+    #expect(proposal.json["kinds"] == ["id": "number", "size": "number"])
+  }
+
   @Test func `A web page that is told is taken if it is a URL, and else left out`() async throws {
     let row: JSON = ["id": 1, "url": "http://a.example/api/1", "web": "http://a.example/1"]
     let server = try LoopbackServer { _ in .json((["total": 1, "items": [row]] as JSON).text) }

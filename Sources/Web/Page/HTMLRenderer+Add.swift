@@ -29,7 +29,7 @@ extension HTMLRenderer {
     let title = content.isReplacing ? "Change the URL of \(content.name)" : "Add a source"
     let summary =
       content.isReplacing
-      ? "Its records and paging are found by requests again. With the same host, it keeps its key, fields and the rest. The records of another URL are fetched anew; those cached so far are kept, but no longer shown."
+      ? "Its records and paging are found by requests again. With the same host, it keeps its key, the fields that its records still have, and the rest; what else they have becomes fields, too. The records of another URL are fetched anew; those cached so far are kept, but no longer shown."
       : "Any JSON, CSV, NDJSON or XML list on the web. Its records, IDs and paging are found by requests to its service."
     return document(
       Frame(title: title, place: content.isReplacing ? content.name : "add"),

@@ -292,6 +292,33 @@ import Testing
     try await server.stop()
   }
 
+  @Test func `another URL finds a member that was null before as a field`() async throws {
+    let service = try LoopbackServer { request in
+      let note = request.path == "/old" ? "null" : #""run 3""#
+      return .json(#"[{"id":7,"name":"Seven","size":1,"note":\#(note)}]"#)
+    }
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    let headers = [
+      "Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html",
+      "Origin": "http://127.0.0.1:\(server.port)",
+    ]
+    let body = #"{"name":"lands","url":"\#(service.baseURL)/old","save":true}"#
+    #expect(try await server.post("/api/v1/sources", body).status == 201)
+    let edited = try await home.run("sources edit lands --fields size,name")
+    #expect(edited.status == 0, "\(edited)")
+    let new = "\(service.baseURL)/new".percentEncoded
+    let shown = try await server.post("/add", "replace=lands&url=\(new)", headers)
+    #expect(shown.text.contains("The records have size, name, note"), "\(shown.text)")
+    #expect(shown.text.contains(#"name="field:note""#), "\(shown.text)")
+    let id = try #require(
+      shown.text.firstMatch(of: /name="proposal" value="([0-9a-f]+)"/)?.output.1)
+    #expect(try await server.post("/add", "proposal=\(id)", headers).status == 303)
+    let saved = try home.sandbox.text(of: "home/.config/aggregator/sources/lands.json")
+    #expect(
+      JSON(reading: Data(saved.utf8))?["fields"] == ["size", "name", "note"], "\(saved)")
+    try await server.stop()
+  }
+
   @Test(arguments: [
     #""key":"two words""#, #""key":"${HOME}""#, #""key":"a","keyPlace":"X Y: Z""#,
     #""key":"a","keyPlace":"?""#, #""key":"a\nHost: b""#,
