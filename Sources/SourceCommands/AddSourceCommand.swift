@@ -827,7 +827,7 @@ extension Proposal {
       let value = line.value + String(repeating: " ", count: max(0, width - line.value.count))
       let hint =
         line.key == "left out"
-        ? "; sources edit NAME --fields takes their paths"
+        ? "; sources edit NAME --fields takes their paths, with * for the elements of a list"
         : line.key == "link" && line.value == "–" ? "; name one with --link FIELD" : ""
       let reason = (line.reason + hint).safeLine
       let head = "\(padded(line.key))\(value)  ".safeLine

@@ -107,12 +107,21 @@ extension Command {
     let option = { (key: String) in
       manifestOptions.first { $0.name == key && invocation.has($0) }
     }
-    let fields = invocation.list(.fields)
+    let rows = records.map(\.row)
+    let fields: [String]?
     let (present, manifest): (Manifest, Manifest)
     do throws(SourceError) {
       present = try folder.manifest(name)
+      let others = present.otherFields(in: rows)
+      let known = (present.fields + others).map(\.name)
+      fields = invocation.list(.fields)?.map { name in
+        guard !known.contains(name), let path = JSONPath(name),
+          !rows.contains(where: { path.value(in: $0) != nil })
+        else { return name }
+        return path.throughLists(in: rows)?.description ?? name
+      }
       manifest = try present.edited(
-        fields: fields, and: present.otherFields(in: records.map(\.row)),
+        fields: fields, and: others,
         id: option("id").flatMap(invocation.list), link: option("link").flatMap(invocation.text))
     } catch { throw failure(of: error, with: NewSecrets([])) }
     guard manifest != present else {
@@ -129,6 +138,14 @@ extension Command {
     }
     let known = present.fields.map(\.path)
     let added = manifest.fields.map(\.path).filter { !known.contains($0) }
+    if records.isEmpty,
+      let path = added.first(where: { $0.components.count > 1 && !$0.isMultiple })
+    {
+      context.diagnostics.warning(
+        "\(name): nothing is cached, so it is not known if records have "
+          + "\"\(path.description.oneLine(atMost: 80))\"; a path through a list needs * for its elements"
+      )
+    }
     let link = option("link") == nil ? nil : manifest.link
     for (option, paths) in [("--fields", added), ("--link", [link].compactMap(\.self))] {
       guard let (path, near) = Manifest.missing(paths, in: records).first else { continue }

@@ -67,6 +67,26 @@ package struct JSONPath: Hashable, Sendable, LosslessStringConvertible {
 }
 
 extension JSONPath {
+  /// This path with `*` where it goes on by a name from a list, such as `labels.*.name` for `labels.name`; `nil` if no row
+  /// has a value there.
+  package func throughLists(in rows: [JSON]) -> JSONPath? {
+    for row in rows {
+      var (path, values): ([Component], [JSON]) = ([], [row])
+      for component in components {
+        if case .member(let name) = component, Int(name) == nil,
+          values.contains(where: { $0.array != nil })
+        {
+          path.append(.each)
+          values = values.flatMap { $0.array ?? [] }
+        }
+        path.append(component)
+        values = values.flatMap { [component].values(in: $0) }
+      }
+      if !values.isEmpty { return JSONPath(path) }
+    }
+    return nil
+  }
+
   package var lastName: String {
     if case .member(let name)? = components.last { name } else { "" }
   }

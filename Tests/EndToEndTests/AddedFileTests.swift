@@ -475,6 +475,29 @@ import Testing
     #expect(other.status == 64 && !other.errors.contains("sources edit"), "\(other)")
   }
 
+  @Test func `the path that the error names leads through a list`() async throws {
+    try write(
+      #"[{"id": 1, "a": "x", "labels": [{"of": {}}, {"of": {"name": "bug"}}]}, {"id": 2, "a": "z", "labels": []}]"#,
+      to: "inv.json")
+    let added = try await home.run("sources add inv inv.json")
+    #expect(
+      added.output.contains("takes their paths, with * for the elements of a list\n"), "\(added)")
+    let refused = try await home.run("inv list --where labels.of.name=bug")
+    #expect(
+      refused.errors.hasSuffix("\nhint: aggregator sources edit inv --fields '*,labels.of.name'\n"),
+      "\(refused)")
+    let wrong = try await home.run("sources edit inv --fields *,labels.of.nope")
+    #expect(wrong.status == 64 && wrong.errors.contains("has \"labels.of.nope\""), "\(wrong)")
+    #expect(try await home.run("sources edit inv --fields *,labels.of.name").status == 0)
+    let manifest = try home.sandbox.text(of: "home/.config/aggregator/sources/inv.json")
+    #expect(
+      JSON(reading: Data(manifest.utf8))?["fields"] == ["a", "labels.*.of.name"], "\(manifest)")
+    #expect(try await home.column("a", "inv list --where labels.of.name=bug") == ["x"])
+    // A position in the list is a path as before.
+    #expect(try await home.run("sources edit inv --fields a,labels.1.of.name").status == 0)
+    #expect(try await home.column("labels.1.of.name", "inv list --where a=x") == ["bug"])
+  }
+
   @Test func `a link to values that are no web addresses is refused`() async throws {
     try write("Nr,page\n7,https://a.example/7\n8,\n", to: "inv.csv")
     #expect(try await home.run("sources add inv inv.csv --id # --link page").status == 0)

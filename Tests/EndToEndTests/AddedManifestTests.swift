@@ -129,6 +129,19 @@ import Testing
     #expect(listed.lines.first?.contains("maker.name") == true, "\(listed)")
   }
 
+  @Test func `a path that is added before anything is cached is said to be unknown`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    let edited = try await home.run("sources edit lamps --fields name,parts.sku")
+    #expect(
+      edited.status == 0
+        && edited.errors.hasPrefix(
+          "warning: lamps: nothing is cached, so it is not known if records have \"parts.sku\"; "
+            + "a path through a list needs * for its elements\n"),
+      "\(edited)")
+    let star = try await home.run("sources edit lamps --fields name,parts.*.sku")
+    #expect(star.status == 0 && !star.errors.contains("warning:"), "\(star)")
+  }
+
   @Test func `edit warns of a path that no cached record has, without a request`() async throws {
     #expect(try await home.add(lamps).status == 0)
     let wrong = try editor(#"sed -i 's/"fields": \[/&"nmae", /' "$1""#)
