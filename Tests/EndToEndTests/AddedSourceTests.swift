@@ -344,7 +344,10 @@ import Testing
     }
     // The warning of a list names the row, or the line.
     let doctor = try await home.run("doctor lamps --offline")
-    #expect(doctor.output.contains("aggregator lamps list --all --refresh"), "\(doctor)")
+    #expect(
+      doctor.output.contains(
+        "only its service can mend that; aggregator lamps list --all --refresh says where it is"),
+      "\(doctor)")
   }
 
   @Test func `a list of one page is added, and read further when it has grown`() async throws {

@@ -401,9 +401,11 @@ extension CommandContext {
         let fetch = oldest.map { "fetched \($0.age(at: Date()))" }
         let gap = try await plugin.gap(in: store)
         let reason = gap?.warning.warning.message
-        // Its warning names the row.
-        let list = Hint.command("\(plugin.name) list --all --refresh")
-        let remedy = gap?.hint ?? (gap?.hasUnreadableRows == true ? list : nil)
+        let list = diagnostics.command("\(plugin.name) list --all --refresh")
+        let remedy =
+          gap?.hint
+          ?? (gap?.hasUnreadableRows == true
+            ? .words("only its service can mend that; \(list) says where it is") : nil)
         let count =
           gap?.isOfChangedFile == false ? nil : "\(plugin.noun.count(status.records)) cached"
         let cached = [count, fetch].compactMap(\.self).joined(separator: ", ")
