@@ -61,7 +61,9 @@ extension Prober {
         proposal.manifest.paging = manifest.paging
         proposal.note("paging", candidate.evidence, reason)
         return second.rows.isEmpty ? nil : second
-      case .ignored: ignored += 1
+      case .ignored:
+        ignored += 1
+        if isGiven { refutation = refutation ?? candidate.step.reasonOfSamePage }
       case .ended
       where candidate.isSaid && (!candidate.isDescribed || isLast(first, manifest, inference)):
         // The response names its paging, and that this is the last page.
@@ -109,7 +111,10 @@ extension Prober {
       proposal.note(
         "paging", "–",
         "no second page was found with \((proposal.requests - 1).of("request"))\(reason)")
-      proposal.warnings.append("paging is not proved: name its parameter or its next link")
+      // What was told needs no name, but another one.
+      let seen = isGiven ? refutation : nil
+      proposal.warnings.append(
+        "paging is not proved: \(seen ?? "name its parameter or its next link")")
     }
     return nil
   }
@@ -250,7 +255,7 @@ extension Prober {
       next.paging.step = .offset(parameter)
       let again = try await fetch(next, at: .offset(1 + first.rows.count), &proposal)
       guard case .success(let sample) = again, Set(one).isDisjoint(with: sample.texts) else {
-        return .refuted("rows are repeated")
+        return .refuted("page 2 repeats rows")
       }
       return .proved(sample, .offset(parameter))
     case .page(var parameter) where repeated == 0 && !candidate.isSaid:
@@ -267,7 +272,8 @@ extension Prober {
     case .page, .offset, .token, .link: break
     }
     return repeated == 0
-      ? .proved(second, candidate.step) : .refuted("\(repeated) rows are repeated")
+      ? .proved(second, candidate.step)
+      : .refuted("page 2 repeats \(repeated) of \(two.count.of("row"))")
   }
 
   /// True if an empty second page is the end of the list: a service that sends no rows for parameters that it does
@@ -312,6 +318,14 @@ extension Manifest.Paging.Step {
     switch self {
     case .token(_, _, let next), .link(let next): next
     case .page, .offset: nil
+    }
+  }
+
+  /// The reason for which it is not proved by a second page that is the first one again.
+  fileprivate var reasonOfSamePage: String {
+    switch self {
+    case .page(let parameter), .offset(let parameter): "\(parameter.name) changes nothing"
+    case .token, .link: "page 2 is page 1 again"
     }
   }
 

@@ -48,7 +48,8 @@ extension Command {
   ]
 
   /// The names of the options that say how pages follow one another.
-  private static let pagingNames = ["page-param", "offset-param", "next", "token-param", "more"]
+  private static let pagingNames = stepNames + ["token-param", "more"]
+  private static let stepNames = ["page-param", "offset-param", "next"]
 
   static let table = Option(
     "table", .text, "NAME=PATH", about: "a list in the records is a table in SQL: lines=line_items")
@@ -400,11 +401,13 @@ extension Command {
         .usage, "nothing was saved, because \(wrong.spelling) is not proved",
         hint: .words("correct it or leave it out, or use --yes"))
     }
+    let told = manifestOptions.first { stepNames.contains($0.name) && invocation.has($0) }
     let remedy =
       switch (proposal.isComplete, proposal.hasNoRows) {
       case (true, true): "try again when it has records, or use --yes"
       case (true, false):
-        "name it by --page-param, --offset-param, --next or --single, or use --yes"
+        told.map { "correct \($0.spelling) or leave it out, or use --yes" }
+          ?? "name it by --page-param, --offset-param, --next or --single, or use --yes"
       case (false, true):
         "try again when it has records, or name the members that identify a record by --id"
           + (proposal.isPagingProved ? "" : ", with --yes, as it shows no paging either")

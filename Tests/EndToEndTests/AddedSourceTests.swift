@@ -392,6 +392,28 @@ import Testing
     #expect(try await home.run("lamps list").status == 0)
   }
 
+  @Test func `a paging that is told is not asked for, but what was seen of it is said`()
+    async throws
+  {
+    let service = try LoopbackServer { request in
+      let first = request.query["page"] == "2" ? 3 : 1
+      return .json(#"{"lamps": [{"id": \#(first)}, {"id": 2}, {"id": \#(first + 3)}], "total": 9}"#)
+    }
+    for (parameter, seen) in [
+      ("page", "page 2 repeats 1 of 3 rows"), ("pg", "pg changes nothing"),
+    ] {
+      let refused = try await home.run(
+        "sources add lamps \(service.baseURL)/x --rate off --page-param \(parameter)=1")
+      #expect(
+        refused.errors == """
+          warning: lamps: paging is not proved: \(seen)
+          error: nothing was saved, because the paging is not proved
+          hint: correct --page-param or leave it out, or use --yes
+
+          """, "\(refused)")
+    }
+  }
+
   @Test func `a next page that is not there is said, with or without --yes`() async throws {
     let service = try LoopbackServer { _ in
       .json(#"{"lamps": [{"id": 1}, {"id": 2}], "links": {"next": "?page=2"}}"#)
