@@ -369,22 +369,22 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   // MARK: - The cached records
 
-  package func shortfall() async throws -> String? {
+  package func shortfall() async throws -> Shortfall? {
     guard let store = environment.store else { return nil }
     // Most have none, and need no coverage.
     if let reason = try await shortfall(in: store, { try await store.coverage(of: name) }) {
       return reason
     }
-    return try await store.syncFailure(of: name)
+    return try await store.syncFailure(of: name).map { Shortfall(.syncFailed, $0) }
   }
 
   private func shortfall(
     in store: any SourceStore, _ coverage: () async throws -> Coverage
-  ) async throws -> String? {
+  ) async throws -> Shortfall? {
     guard try await store.checkpoint(Coverage.shortfallCheckpoint, of: name) != nil else {
       return nil
     }
-    return try await coverage().gapReason
+    return try await coverage().gap
   }
 
   package func cachedCount(of query: ServedQuery, _ page: ServedListing) async throws -> Int? {
@@ -394,7 +394,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let isCached = page.summary.provenance?.origin == .cached
     if !mayBePart || !page.summary.warnings.contains(where: { $0.warning.code == .cachedOnly }) {
       let coverage = try await store.coverage(of: name)
-      guard coverage.isComplete || mayBePart && coverage.gapReason != nil else { return nil }
+      guard coverage.isComplete || mayBePart && coverage.gap != nil else { return nil }
       if query.query == nil {
         if query.cursor == nil, query.offset == nil, page.summary.next == nil {
           return page.summary.count

@@ -169,7 +169,7 @@ extension ServedSource {
   func changes(_ query: ChangesQuery) -> ChangePage? { nil }
   func changeSummary(since start: String) -> ChangeSummary? { nil }
   func sample() -> FieldSample { FieldSample() }
-  func shortfall() -> String? { nil }
+  func shortfall() -> Shortfall? { nil }
   func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
   func offset(of id: String, in query: ServedQuery) -> Int? { nil }
   func knownCount(of query: ServedQuery) -> Int? { nil }
@@ -409,7 +409,7 @@ package protocol ServedSource: Sendable {
   func page(_ query: ServedQuery) async throws -> ServedListing
   func record(_ id: String, _ query: ServedQuery) async throws -> ServedListing
   /// The reason records are missing, or may be, after the last sync, which may have failed; `nil` if none is known.
-  func shortfall() async throws -> String?
+  func shortfall() async throws -> Shortfall?
   /// The number of records that a query without conditions matches, if all records are cached, and answered it, or the page
   /// of people lists what is cached, or says that the last sync may have missed some; `nil` if that is unknown.
   func cachedCount(of query: ServedQuery, _ page: ServedListing) async throws -> Int?

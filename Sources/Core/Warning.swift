@@ -19,6 +19,8 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let cached = Code("cached")
     /// Only cached records were searched.
     public static let cachedOnly = Code("cachedOnly")
+    /// A file seems to be cut off.
+    public static let cutOff = Code("cutOff")
     /// The service lists only its first records, and the others cannot be reached.
     public static let depthLimit = Code("depthLimit")
     /// No record of a page has a field that records usually have.
@@ -67,6 +69,8 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let scanned = Code("scanned")
     /// A rule for errors leaves out a partition of the list, whose records stay as they are.
     public static let skippedPartition = Code("skippedPartition")
+    /// The service reports more records than its list has.
+    public static let sentFewer = Code("sentFewer")
     /// Members of the rows of a service appeared, vanished or changed their kind.
     public static let schemaChanged = Code("schemaChanged")
     /// A settings file has invalid lines.
@@ -92,8 +96,8 @@ public struct Warning: Hashable, Codable, Sendable {
   }
 
   private static let incompleteCodes: Set<Code> = [
-    .depthLimit, .incomplete, .mixedGenerations, .partlyCached, .repeated, .restarted, .stopped,
-    .unknownSecret, .unproved,
+    .cutOff, .depthLimit, .incomplete, .mixedGenerations, .partlyCached, .repeated, .restarted,
+    .sentFewer, .stopped, .unknownSecret, .unproved,
   ]
 
   public var code: Code
@@ -114,9 +118,6 @@ public struct Warning: Hashable, Codable, Sendable {
   /// Nothing shows that the list has ended, nor that it goes on: no record is known to be missing.
   package static let unproved = Warning(.unproved, "there may be further pages that are not read")
 
-  /// True if the reason that records may be missing, of which a checkpoint has only the words, is ``unproved``.
-  package static func isUnproved(_ reason: String) -> Bool { reason.hasPrefix(unproved.message) }
-
   /// True if values are not those that the service has sent, or may not be, while all records are there.
   package var isOfValues: Bool { [.guessed, .redacted, .rounded].contains(code) }
 
@@ -127,18 +128,10 @@ public struct Warning: Hashable, Codable, Sendable {
   /// to be estimates.
   package static func fewer(_ sent: Int, than total: Int, in query: SearchQuery?) -> Warning {
     Warning(
-      query == nil ? .incomplete : .estimated,
-      "the service reports \(total.grouped) \(query == nil ? "records" : "matches")\(butSent)\(sent.grouped)"
+      query == nil ? .sentFewer : .estimated,
+      "the service reports \(total.grouped) \(query == nil ? "records" : "matches") but sent \(sent.grouped)"
     )
   }
-
-  /// The words between the two numbers of ``fewer(_:than:in:)``.
-  package static let butSent = " but sent "
-
-  /// The words before the reason a file seems to be cut off.
-  package static let cutFile = "the file is incomplete: "
-
-  package var isOfCutFile: Bool { message.hasPrefix(Self.cutFile) }
 }
 
 extension Warning.Code: Codable {

@@ -198,12 +198,12 @@ extension Plugin {
     }
     let first = try? page.get()
     var remarks = (first?.warnings ?? []).map(\.message)
-    let unreadable = first?.unreadable.count ?? 0
-    if unreadable > 0 { remarks.append(Coverage.unreadable(unreadable)) }
+    let unreadable = Shortfall.unreadable(first?.unreadable.count ?? 0)
+    if let unreadable { remarks.append(unreadable.description) }
     let coverage = try? await environment.store?.coverage(of: name)
     let failure = try? await environment.store?.syncFailure(of: name)
     // The page may have said it, or the failure does.
-    if let shortfall = coverage?.shortfall, !remarks.contains(shortfall),
+    if let shortfall = coverage?.shortfall?.description, !remarks.contains(shortfall),
       failure.map(shortfall.hasPrefix) != true
     {
       remarks.append("the last sync may lack records: \(shortfall)")
@@ -214,7 +214,7 @@ extension Plugin {
       id: name, key: keyState(environment.settings), settings: shownSettings(environment.settings),
       page: report,
       remarks: remarks, syncFailure: syncFailure,
-      isIncomplete: unreadable > 0 || coverage?.shortfall != nil || syncFailure != nil
+      isIncomplete: unreadable != nil || coverage?.shortfall != nil || syncFailure != nil
         || first?.warnings.contains { $0.meansIncomplete } == true,
       time: taken, stored: stored,
       origin: await answer(

@@ -34,35 +34,18 @@ public struct Coverage: Hashable, Sendable {
 
   /// The reason the last sync that came to its end, or whose pages repeated, may have missed records, unless the whole list
   /// was fetched since.
-  package var shortfall: String?
+  package var shortfall: Shortfall?
 
   /// The reason that list lacks records, if it is known.
-  package var listShortfall: String?
+  package var listShortfall: Shortfall?
 
   /// The reason records are missing, or may be.
-  package var gapReason: String? { shortfall ?? listShortfall }
+  package var gap: Shortfall? { shortfall ?? listShortfall }
 
-  /// The reason of a list with more rows than different records.
-  package static func repeatedIDs(_ count: Int) -> String { "\(count.of("row"))\(repeatedIDs)" }
-  private static let repeatedIDs = " had the ID of an earlier one"
-
-  /// The reason of a list with rows that are no records.
-  package static func unreadable(_ count: Int) -> String { "\(count.of("row"))\(unreadable)" }
-  private static let unreadable = " could not be read"
-
-  /// True if the reason is rows with the ID of an earlier one; a checkpoint has it in words only.
-  package var hasRepeatedIDs: Bool { gapReason?.hasSuffix(Self.repeatedIDs) ?? false }
-
-  /// True if the reason is rows that cannot be read, or a file that is cut off: another sync leaves the same out.
+  /// True if rows could not be read, or a file is cut off.
   package var hasUnreadableRows: Bool {
-    gapReason.map { $0.hasSuffix(Self.unreadable) || $0.contains(Warning.cutFile) } ?? false
+    gap.map { $0.includes(.unreadable) || $0.includes(.cutOff) } ?? false
   }
-
-  /// True if the last sync was sent fewer records than the service reports; another one usually is, too.
-  package var sendsFewer: Bool { shortfall?.contains(Warning.butSent) ?? false }
-
-  /// True if the pages of the service repeat without end: another sync comes no further.
-  package var hasRepeatedPages: Bool { shortfall?.hasPrefix(SourceError.stopped) ?? false }
 
   /// The name of the checkpoint that a complete sync leaves.
   package static let checkpoint = "complete"
@@ -83,6 +66,11 @@ extension SourceStore {
     try await checkpoint(Coverage.failureCheckpoint, of: source)
   }
 
+  /// The reason the last sync of a source that came to its end, or whose pages repeated, may have missed records.
+  package func shortfall(of source: String) async throws(SourceError) -> Shortfall? {
+    try await checkpoint(Coverage.shortfallCheckpoint, of: source).map(Shortfall.init(checkpoint:))
+  }
+
   /// The part of a source's records that is cached, judged by its cached pages and its last sync.
   public func coverage(of source: String) async throws(SourceError) -> Coverage {
     let status = try await status(of: source)
@@ -93,8 +81,13 @@ extension SourceStore {
     let whole = ListingEntry.whole(of: lists)
     // Pages that are cached were fetched after the last sync.
     let shortfall =
-      whole == nil ? try await checkpoint(Coverage.shortfallCheckpoint, of: source) : nil
-    let listShortfall = whole.flatMap { ListingEntry.shortfall(of: $0, cached: cached) }
+      whole == nil ? try await self.shortfall(of: source) : nil
+    let isSynced = try await checkpoint(Coverage.checkpoint, of: source) != nil
+    // What a complete sync has stored does not depend on pages that were fetched one by one.
+    let isMixed = !isSynced && whole.map(ListingEntry.isMixed) == true
+    let listShortfall =
+      whole.flatMap { ListingEntry.shortfall(of: $0, cached: cached) }
+      + (isMixed ? Shortfall(of: [.mixedGenerations]) : nil)
     let listed = whole.map { ListingEntry.rows(of: $0) }
     if let total = lists.lazy.compactMap(\.page.total).first {
       // Different totals are those of different times.
@@ -104,11 +97,11 @@ extension SourceStore {
       }
       return Coverage(
         cached: cached, total: total,
-        isComplete: isWhole && cached >= total && shortfall == nil, depth: depth, listed: listed,
+        isComplete: isWhole && !isMixed && cached >= total && shortfall == nil, depth: depth,
+        listed: listed,
         isShort: isShort ?? false, shortfall: shortfall, listShortfall: listShortfall)
     }
-    let isSynced = try await checkpoint(Coverage.checkpoint, of: source) != nil
-    let isListed = listed.map { $0 <= cached } ?? false
+    let isListed = !isMixed && listed.map { $0 <= cached } ?? false
     return Coverage(
       cached: cached, total: nil, isComplete: isWhole && (isSynced && shortfall == nil || isListed),
       depth: depth, listed: listed, shortfall: shortfall, listShortfall: listShortfall)
@@ -141,14 +134,15 @@ private struct ListingEntry {
   static func rows(of list: [PageMetadata]) -> Int { list.reduce(0) { $0 + ($1.rows ?? 0) } }
 
   /// The reason a list that was fetched whole lacks records; `nil` if none is known.
-  static func shortfall(of list: [PageMetadata], cached: Int) -> String? {
+  static func shortfall(of list: [PageMetadata], cached: Int) -> Shortfall? {
     let unreadable = list.reduce(0) { $0 + $1.unreadable }
-    if unreadable > 0 { return Coverage.unreadable(unreadable) }
-    if let cut = list.lazy.compactMap({ $0.warnings?.first(where: \.isOfCutFile) }).first {
-      return cut.message
-    }
-    let repeated = rows(of: list) - cached
-    return repeated > 0 ? Coverage.repeatedIDs(repeated) : nil
+    return Shortfall(list.flatMap { $0.warnings ?? [] }) + .unreadable(unreadable)
+      + .repeatedIDs(rows(of: list) - unreadable - cached)
+  }
+
+  /// True if the pages of a list are of different times, so that records may have moved from one to another between them.
+  static func isMixed(_ list: [PageMetadata]) -> Bool {
+    list.contains { $0.generation != list.first?.generation }
   }
 
   /// The pages of a list that is cached from its first page to its last; `nil` if none is.

@@ -246,8 +246,8 @@ public struct Sync<Item: SourceRecord>: Sendable {
       if let activity = try await activity(), activity.pages == nil { return false }
       result.isComplete = try await isCompletionNoted()
       if !result.isComplete {
-        result.inconclusiveReason =
-          "another worker has ended the sync, and did not find it complete"
+        result.shortfall = Shortfall(
+          .incomplete, "another worker has ended the sync, and did not find it complete")
       }
     case .bounded: break
     case .unpredictable: return false
@@ -361,7 +361,8 @@ public struct Sync<Item: SourceRecord>: Sendable {
       try await move(checkpointName, from: stored, to: nil)
       if partition == nil, try await recordStore.completeSync() == nil {
         let all = checkpoint.total.map { "; the service reports \($0.of("record"))" } ?? ""
-        try await note(Coverage.shortfallCheckpoint, error.message + all)
+        let shortfall = Shortfall(.noProgress, error.message + all)
+        try await note(Coverage.shortfallCheckpoint, shortfall.checkpoint)
       }
       throw error
     }
@@ -378,7 +379,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
       let mayMiss = checkpoint.records == 0 ? try await isKnown(moreThan: 0) : false
       result.take(changes, of: checkpoint, known: mayMiss ? 1 : 0)
     } else {
-      result.inconclusiveReason = checkpoint.incompleteReason
+      result.shortfall = checkpoint.pageShortfall
     }
     try await conclude(&result)
   }
@@ -387,7 +388,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
   ///
   /// - Parameter all: False if it has left out records that were read before, and cannot have changed.
   func conclude(_ result: inout SyncResult, ofAll all: Bool = true) async throws(SourceError) {
-    result.isComplete = result.reachedDepth == nil && result.inconclusiveReason == nil
+    result.isComplete = result.reachedDepth == nil && result.shortfall == nil
     guard partition == nil else {
       if result.isComplete, let changes { try await noteFull(changes, &result) }
       return
@@ -408,7 +409,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
     _ batch: SyncBatch<Item>, _ update: CheckpointUpdate
   ) async throws(SourceError) -> StoreChanges {
     let completesSync =
-      isFull && batch.isLast && partition == nil && batch.checkpoint.incompleteReason == nil
+      isFull && batch.isLast && partition == nil && batch.checkpoint.pageShortfall == nil
     var saved = recordStore.batch(batch.records)
     saved.readPages = batch.readPages
     if recordStore.store.isShared {
@@ -481,7 +482,8 @@ public struct Sync<Item: SourceRecord>: Sendable {
       var update = CheckpointUpdate(
         checkpointName, from: stored, to: partition.end(of: next),
         reconciliation: reconciliation)
-      update.toIfInconclusive = partition.end(at: next.date, because: "records may be missing")
+      update.toIfInconclusive = partition.end(
+        at: next.date, because: Shortfall(.incomplete, "records may be missing"))
       return update
     case .endless:
       return CheckpointUpdate(
@@ -510,8 +512,8 @@ public struct Sync<Item: SourceRecord>: Sendable {
   /// Leaves the reason a pass that has come to its end may have missed records, and its end, with which later states are
   /// compared; see ``Coverage/shortfall`` and ``HistoryStart/sync``.
   func noteShortfall(of result: SyncResult) async throws(SourceError) {
-    try await note(Coverage.shortfallCheckpoint, result.inconclusiveReason)
-    guard result.inconclusiveReason != nil else { return }
+    try await note(Coverage.shortfallCheckpoint, result.shortfall?.checkpoint)
+    guard result.shortfall != nil else { return }
     let text = try await recordStore.store.checkpoint(
       IncompleteEnds.checkpoint, of: recordStore.source)
     var ends = IncompleteEnds(text)
@@ -595,13 +597,12 @@ public struct SyncResult: Equatable, Sendable {
 
   /// The reason why a pass that read the service's list to its end may have missed records, so that none was
   /// marked as removed upstream; `nil` if there is none, or if it has not come to the end.
-  public internal(set) var inconclusiveReason: String?
+  public var inconclusiveReason: String? { shortfall?.description }
+
+  package internal(set) var shortfall: Shortfall?
 
   /// True if so many records are missing that none was marked: the next complete pass decides.
   public internal(set) var needsConfirmation = false
-
-  /// True if that reason is rows with the ID of an earlier one.
-  package internal(set) var hasRepeatedIDs = false
 
   /// The number of rows after which the service lists no more, if it may have more; `nil` otherwise.
   public internal(set) var reachedDepth: Int?
@@ -610,7 +611,7 @@ public struct SyncResult: Equatable, Sendable {
 
   /// True if the list was read to its end, whatever was missing.
   package var hasEnded: Bool {
-    failure == nil && (isComplete || inconclusiveReason != nil || reachedDepth != nil)
+    failure == nil && (isComplete || shortfall != nil || reachedDepth != nil)
   }
 
   /// The partitions that were left out by a rule for errors, so that their records stay as they are.
@@ -683,12 +684,12 @@ public struct SyncResult: Equatable, Sendable {
   mutating func take(_ changes: StoreChanges, of pass: SyncCheckpoint, known: Int) {
     (marks, schema, begun) = (pass.marks, pass.schema, pass.begun)
     isSkipped = pass.isSkipped == true
-    inconclusiveReason =
-      pass.inconclusiveReason(known: known) ?? changes.incompleteSeenCount.map(
-        pass.inconclusiveReason(seen:))
-      ?? changes.unconfirmedRemovals.map(pass.inconclusiveReason)
+    shortfall = pass.shortfall(known: known)
+    if let seen = changes.incompleteSeenCount, shortfall == nil || seen < pass.records {
+      shortfall = shortfall + pass.shortfall(seen: seen)
+    }
+    shortfall = shortfall ?? changes.unconfirmedRemovals.map(SyncCheckpoint.shortfall)
     needsConfirmation = changes.unconfirmedRemovals != nil
-    hasRepeatedIDs = changes.incompleteSeenCount.map { $0 < pass.records } ?? false
     if pass.reachedDepth == true { reachedDepth = pass.rows }
   }
 

@@ -23,8 +23,8 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// True while every row could be read and the service never changed its total.
   var isCertain = true
 
-  /// The reason records of some page are missing, if its source said so; see ``Warning/meansIncomplete``.
-  private(set) var incompleteReason: String?
+  /// The reasons records of pages are missing, if their source said so; see ``Warning/meansIncomplete``.
+  private(set) var pageShortfall: Shortfall?
 
   /// True if a page said that the service lists no more, although it has more; see ``Warning/Code/depthLimit``.
   private(set) var reachedDepth: Bool?
@@ -57,7 +57,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     case cursor = "c", pages = "p", records = "r", unreadable = "u", total = "t", isCertain = "s",
       start = "l"
     case marks = "m", schema = "w"
-    case date = "d", incompleteReason = "i", reachedDepth = "e", isEndedByRule = "f"
+    case date = "d", pageShortfall = "i", reachedDepth = "e", isEndedByRule = "f"
     case isSkipped = "k", begun = "a", expected = "x"
   }
 
@@ -102,9 +102,9 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     pages += 1
     records += page.records.count
     unreadable += page.unreadable.count
-    let reason = page.warnings.first(where: \.meansIncomplete)?.message
-    if page.unreadable.count > 0 || reason != nil { isCertain = false }
-    incompleteReason = incompleteReason ?? reason
+    let shortfall = Shortfall(page.warnings)
+    if page.unreadable.count > 0 || shortfall != nil { isCertain = false }
+    pageShortfall = pageShortfall + shortfall
     if page.warnings.contains(where: { $0.code == .depthLimit }) { reachedDepth = true }
     if page.warnings.contains(where: { $0.code == .endedByRule }) { isEndedByRule = true }
     if page.warnings.contains(where: { $0.code == .skippedPartition }) { isSkipped = true }
@@ -155,12 +155,13 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// seen fewer than ``minRecordCount``.
   ///
   /// `known` is the number of records that the service had: no records are an answer only if there were none.
-  func inconclusiveReason(known: Int) -> String? {
-    if let incompleteReason { return incompleteReason }
+  func shortfall(known: Int) -> Shortfall? {
+    if let sum = pageShortfall + .unreadable(unreadable) { return sum }
     if isSkipped == true { return nil }
-    if records == 0, known > 0 || total ?? 0 > 0 { return "the service sent no records" }
-    if unreadable > 0 { return Coverage.unreadable(unreadable) }
-    return isCertain ? nil : "the list changed during the sync"
+    if records == 0, known > 0 || total ?? 0 > 0 {
+      return Shortfall(.incomplete, "the service sent no records")
+    }
+    return isCertain ? nil : Shortfall(.incomplete, "the list changed during the sync")
   }
 
   /// The number of different records that a pass that ends here must have seen: all that the service
@@ -168,15 +169,19 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   var minRecordCount: Int { isEndedByRule == true ? records : max(total ?? 0, records) }
 
   /// The reason for a pass that has seen fewer than ``minRecordCount``.
-  func inconclusiveReason(seen: Int) -> String {
-    minRecordCount > records
-      ? "the service sent \(seen.grouped) different records, but \(minRecordCount.grouped) were expected"
-      : Coverage.repeatedIDs(records - seen)
+  func shortfall(seen: Int) -> Shortfall? {
+    guard minRecordCount > records else { return .repeatedIDs(records - seen) }
+    let words =
+      "the service sent \(seen.grouped) different records, but \(minRecordCount.grouped) were expected"
+    return Shortfall(seen < records ? .repeated : .incomplete, words)
   }
 
   /// The reason for a pass that misses many records for the first time.
-  func inconclusiveReason(_ removals: StoreChanges.Unconfirmed) -> String {
-    "\(removals.missing.grouped) of \(removals.known.grouped) known records are missing; sync again to confirm it"
+  static func shortfall(_ removals: StoreChanges.Unconfirmed) -> Shortfall {
+    Shortfall(
+      .incomplete,
+      "\(removals.missing.grouped) of \(removals.known.grouped) known records are missing; sync again to confirm it"
+    )
   }
 }
 

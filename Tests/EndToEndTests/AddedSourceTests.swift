@@ -322,6 +322,10 @@ import Testing
       "1 row could not be read"
     ),
     ("id,name\n1,a\n2,b\n3,\"c\n", "the file is incomplete: line 4: a quote is not closed"),
+    (
+      "id,name\n1,a\n2\n3,\"c\n",
+      "the file is incomplete: line 4: a quote is not closed; 1 row could not be read"
+    ),
   ])
   func `no other sync is suggested after one of rows that cannot be read`(
     text: String, reason: String

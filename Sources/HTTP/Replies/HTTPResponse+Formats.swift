@@ -21,7 +21,7 @@ extension HTTPResponse {
     /// The warnings for a body that is cut off, or whose encoding was guessed.
     package var warnings: [Warning] {
       [
-        cut.map { Warning(.incomplete, Warning.cutFile + $0) },
+        cut.map { Warning(.cutOff, "the file is incomplete: \($0)") },
         isGuess ? Warning(.guessed, "the text is not UTF-8: it was read as Windows-1252") : nil,
       ].compactMap(\.self)
     }

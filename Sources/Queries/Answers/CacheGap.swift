@@ -41,7 +41,7 @@ extension Plugin {
     if policy.file != nil {
       // A sync that has come to its end reads a file whole, whatever it could not use.
       let synced =
-        coverage.gapReason == nil ? nil : try await store.status(of: name).history?.syncedAt
+        coverage.gap == nil ? nil : try await store.status(of: name).history?.syncedAt
       let read = [try await oldestFetch(in: store), synced].compactMap(\.self).max()
       change = fileChange(since: read?.timeIntervalSince1970 ?? .infinity)
     }
@@ -64,17 +64,16 @@ extension Plugin {
       total = reported
     }
     var remedy = isSyncable ? nil : change?.remedy.map(Hint.init)
-    if change == nil, coverage.hasRepeatedIDs || coverage.hasUnreadableRows {
-      let numbering = coverage.hasRepeatedIDs ? (self as? DeclaredPlugin)?.numberingCommand : nil
+    let hasRepeatedIDs = coverage.gap?.includes(.repeated) == true
+    if change == nil, hasRepeatedIDs || coverage.hasUnreadableRows {
+      let numbering = hasRepeatedIDs ? (self as? DeclaredPlugin)?.numberingCommand : nil
       remedy =
         numbering.map(Hint.command)
         ?? policy.file.map { .words("mend the file \($0.oneLine(atMost: 200))") }
     }
-    let isFinal =
-      change == nil
-      && (coverage.sendsFewer || coverage.hasUnreadableRows || coverage.hasRepeatedPages)
+    let isFinal = change == nil && (coverage.gap?.isFinal ?? coverage.isShort)
     let unread = isSyncable ? nil : change.map { "; \($0.message)" }
-    let end = rest ?? unread ?? coverage.gapReason.map { ", possibly not all: \($0)" }
+    let end = rest ?? unread ?? coverage.gap.map { ", possibly not all: \($0)" }
     let words =
       switch (coverage.cached, total) {
       case (0, _): "no \(noun.word(for: 0)) are cached\(unread ?? "")"

@@ -515,7 +515,7 @@ package struct ListingOutcome: Sendable {
       all.append(Remark(warning: Warning(.estimated, words), isNote: true))
     }
     if let lowTotal {
-      let words = "the service reports \(lowTotal.of("record"))\(Warning.butSent)more"
+      let words = "the service reports \(lowTotal.of("record")) but sent more"
       all.append(Remark(warning: Warning(.estimated, words)))
     }
     if repeated > 0 {

@@ -129,10 +129,11 @@ package struct SyncReport: Sendable {
     }
     remarks = result.remarks(on: source)
     let declared = plugin as? DeclaredPlugin
-    remedy =
-      result.reachedDepth != nil
-      ? declared.map { .command("sources edit \($0.name)") }
-      : result.hasRepeatedIDs ? declared?.numberingCommand.map(Hint.command) : nil
+    if result.reachedDepth != nil {
+      remedy = declared.map { .command("sources edit \($0.name)") }
+    } else if result.shortfall?.includes(.repeated) == true {
+      remedy = declared?.numberingCommand.map(Hint.command)
+    }
   }
 
   package var warnings: [SourceWarning] {
@@ -200,7 +201,7 @@ extension SyncResult {
       remarks.append(Warning(.schemaChanged, "rows have \(others) more changed members"))
     }
     if unreadable.count > 0 { remarks.append(.unreadable(unreadable)) }
-    if let depth = reachedDepth, inconclusiveReason == nil {
+    if let depth = reachedDepth, shortfall == nil {
       let all = total.map { " of \($0)" } ?? ""
       remarks.append(
         Warning(
@@ -208,12 +209,10 @@ extension SyncResult {
           "the service lists only the first \(depth)\(all) \(source): the others cannot be reached")
       )
     }
-    if let reason = inconclusiveReason, kind != .incremental, !isPartitioned,
-      Warning.isUnproved(reason)
-    {
+    if kind != .incremental, !isPartitioned, shortfall?.isUnproved == true {
       remarks.append(
         Warning(.unproved, "\(Warning.unproved.message), so no record counts as removed"))
-    } else if let reason = inconclusiveReason {
+    } else if let shortfall {
       let words =
         switch kind {
         case _ where isPartitioned:
@@ -221,12 +220,13 @@ extension SyncResult {
         case .full, .endless: "records may be missing, and none counts as removed"
         case .incremental: "changes may be missing, and the next sync asks for them again"
         }
-      remarks.append(Warning(.incomplete, "\(words): \(reason)"))
+      remarks.append(Warning(.incomplete, "\(words): \(shortfall)"))
     }
     // A failure, or the reason that no record counts as removed, says the same.
-    if repeated > 0, kind == .full, failure == nil, !hasRepeatedIDs {
-      let words = "\(Coverage.repeatedIDs(repeated)): others may be missing"
-      remarks.append(Warning(.repeated, words))
+    if repeated > 0, kind == .full, failure == nil, shortfall?.includes(.repeated) != true,
+      let words = Shortfall.repeatedIDs(repeated)
+    {
+      remarks.append(Warning(.repeated, "\(words): others may be missing"))
     }
     if !skippedPartitions.isEmpty {
       let count = skippedPartitions.count

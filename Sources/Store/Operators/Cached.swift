@@ -352,7 +352,7 @@ final class LatestGeneration: Sendable {
 }
 
 extension Warning {
-  fileprivate static var mixedGenerations: Warning {
+  static var mixedGenerations: Warning {
     Warning(
       .mixedGenerations, "the pages are from different times: records may be missing or repeated")
   }

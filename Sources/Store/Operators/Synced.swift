@@ -172,14 +172,14 @@ extension RecordStore {
   /// The failure of a record that is not stored, as a sync that came to its end may have missed it; `nil` if it is stored, or
   /// no such sync is known.
   func missing(_ id: Item.ID) async throws(SourceError) -> SourceError? {
-    guard let reason = try await store.checkpoint(Coverage.shortfallCheckpoint, of: source),
+    guard let reason = try await store.shortfall(of: source),
       try await item(id) == nil
     else { return nil }
     let record = "record \(id.description.oneLine(atMost: 80))"
     return SourceError(
       .notFound,
       "\(record) not found; it may be missing, as the last sync is incomplete: "
-        + reason.oneLine(atMost: 200), cause: MissedRecord())
+        + reason.description.oneLine(atMost: 200), cause: MissedRecord())
   }
 
   /// The time since which the cached records were fetched, as far as their pages or the first of them tell; `nil` for none.

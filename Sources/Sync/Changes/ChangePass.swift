@@ -164,15 +164,15 @@ extension Sync {
           recordStore.entries(page.records),
           update: CheckpointUpdate(
             changesName, from: text, to: next.text, replacesPages: isLast && partition == nil),
-          completesSync: isLast && partition == nil && walk.pass.incompleteReason == nil),
+          completesSync: isLast && partition == nil && walk.pass.shortfall == nil),
         at: now())
       read += 1
       result.add(saved, page)
       guard saved.didMoveCheckpoint else { return .moved }
       text = next.text
       if isLast {
-        result.inconclusiveReason = walk.pass.incompleteReason
-        result.isComplete = result.inconclusiveReason == nil
+        result.shortfall = walk.pass.shortfall
+        result.isComplete = result.shortfall == nil
         result.schema = walk.pass.schema
         if partition == nil {
           try await noteShortfall(of: result)
@@ -268,10 +268,8 @@ private struct ChangeWalk {
     add(marks, at: date)
     noteMoves(by: page)
     pass.schema = pass.schema.merged(with: page.schema)
-    let unread = page.unreadable.count
-    pass.unreadReason =
-      pass.unreadReason ?? (unread > 0 ? "\(unread.of("row")) could not be read" : nil)
-      ?? page.warnings.first(where: \.meansIncomplete)?.message
+    pass.unread =
+      pass.unread ?? .unreadable(page.unreadable.count) + Shortfall(page.warnings)
     let isShort = minTotal.map { page.total ?? $0 < $0 } ?? false
     if let order, isShort || !tracking.isSorted([lastMark].compactMap(\.self) + marks, order) {
       pass.isUnordered = true
@@ -328,7 +326,7 @@ private struct ChangeWalk {
     // A changed record moves to the beginning of a list in descending order, and others back.
     guard order == .descending ? difference < 0 : hasRepeated || difference != 0 else { return }
     noteMoves()
-    pass.movedReason = "the list changed during the sync"
+    pass.moved = Shortfall(.incomplete, "the list changed during the sync")
   }
 
   /// The state after the last page, at whose time the pass ended; `nil` if it goes on.
@@ -339,8 +337,8 @@ private struct ChangeWalk {
       return state
     }
     state.pass = nil
-    guard pass.unreadReason == nil else { return state }
-    if pass.movedReason == nil { state.last = end }
+    guard pass.unread == nil else { return state }
+    if pass.moved == nil { state.last = end }
     let mark =
       pass.limit ?? (order == .ascending ? pass.marks?.latest : pass.marks?.mark(by: tracking))
     if let mark, tracking.isEarlier(state.mark, than: mark) { state.mark = mark }

@@ -1,5 +1,6 @@
 import AggregatorCore
 import AggregatorFoundation
+import AggregatorStore
 
 /// The progress of incremental syncs: a checkpoint that lasts from one sync to the next.
 struct ChangeState: Hashable, Codable, Sendable {
@@ -23,16 +24,16 @@ struct ChangeState: Hashable, Codable, Sendable {
     /// True if a page was not in the declared order.
     var isUnordered = false
     /// The reason records may not have been read, which are asked for again.
-    var unreadReason: String?
-    var movedReason: String?
+    var unread: Shortfall?
+    var moved: Shortfall?
 
     private enum CodingKeys: String, CodingKey {
       case since = "s", cursor = "c", marks = "m", pages = "p", limit = "l", isUnordered = "o",
         schema = "w"
-      case unreadReason = "u", movedReason = "v"
+      case unread = "u", moved = "v"
     }
 
-    var incompleteReason: String? { unreadReason ?? movedReason }
+    var shortfall: Shortfall? { unread ?? moved }
   }
 
   /// The collection to which it belongs, see ``SyncMode``, and the field of its marks.

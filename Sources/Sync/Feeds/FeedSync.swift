@@ -152,12 +152,13 @@ private final class FeedRun {
 
   /// Takes note that the feed has ended well.
   func finish(_ end: FeedEnd, _ result: inout SyncResult) async throws(SourceError) {
-    result.inconclusiveReason =
-      end.incompleteReason
-      ?? (result.unreadable.count > 0
-        ? "\(result.unreadable.count.of("row")) could not be read"
-        : progress.isIncomplete ? "rows of an earlier part could not be read" : nil)
-    let isWhole = result.inconclusiveReason == nil
+    result.shortfall =
+      end.incompleteReason.map { Shortfall(.incomplete, $0) }
+      + .unreadable(result.unreadable.count)
+    if result.shortfall == nil, progress.isIncomplete {
+      result.shortfall = Shortfall(.unreadable, "rows of an earlier part could not be read")
+    }
+    let isWhole = result.shortfall == nil
     var step: Reconciliation?
     if !isIncremental, !isConcluded, !hasVersion, isWhole {
       step = try await self.step(isEnd: true, isProved: false)
@@ -202,8 +203,7 @@ private final class FeedRun {
     result.add(changes)
     if let removals = changes.unconfirmedRemovals {
       result.needsConfirmation = true
-      result.inconclusiveReason = SyncCheckpoint(after: 0, at: now())
-        .inconclusiveReason(removals)
+      result.shortfall = SyncCheckpoint.shortfall(removals)
     }
   }
 }

@@ -25,7 +25,7 @@ struct PartitionPass: Hashable, Codable, Sendable {
   private(set) var records = 0
 
   /// The first reasons records of partitions, or whole ones, may be missing, each with the name of its partition.
-  private(set) var reasons: [String] = []
+  private var reasons: [Warning] = []
   private var otherReasons = 0
 
   /// The earliest mark from which on changes were asked for.
@@ -75,9 +75,9 @@ struct PartitionPass: Hashable, Codable, Sendable {
   var isOver: Bool { isListed && leases.all.isEmpty }
 
   /// The reason the pass is not known to have read every record; `nil` if it has.
-  var incompleteReason: String? {
-    guard !reasons.isEmpty else { return nil }
-    return reasons.joined(separator: "; ") + (otherReasons > 0 ? "; and \(otherReasons) more" : "")
+  var shortfall: Shortfall? {
+    let others = otherReasons > 0 ? [Warning(.incomplete, "and \(otherReasons) more")] : []
+    return Shortfall(of: reasons + others)
   }
 
   /// Takes the partitions of an offer that are not done or leased, up to `count` with those that nobody reads any more.
@@ -117,16 +117,18 @@ struct PartitionPass: Hashable, Codable, Sendable {
     {
       mark = since
     }
-    let depth = result.reachedDepth.map { "the service lists only the first \($0)" }
-    if let reason = result.inconclusiveReason ?? depth { note(reason, of: read.name) }
+    let depth = result.reachedDepth.map(Shortfall.depth)
+    if let shortfall = result.shortfall ?? depth { note(shortfall, of: read.name) }
   }
 
   /// Notes why records may be missing.
-  mutating func note(_ reason: String, of name: String? = nil) {
+  mutating func note(_ shortfall: Shortfall, of name: String? = nil) {
     let prefix = name.map { "\($0): " } ?? ""
-    let reason = reason.hasPrefix(prefix) ? reason : prefix + reason
-    guard !reasons.contains(reason) else { return }
-    if reasons.count < Self.maxReasons { reasons.append(reason) } else { otherReasons += 1 }
+    for var reason in shortfall.reasons {
+      if !reason.message.hasPrefix(prefix) { reason.message = prefix + reason.message }
+      if reasons.contains(reason) { continue }
+      if reasons.count < Self.maxReasons { reasons.append(reason) } else { otherReasons += 1 }
+    }
   }
 }
 
@@ -139,7 +141,7 @@ struct PartitionOffer: Sendable {
   /// True if some were left out that are settled.
   var skips = false
   /// The reason the list may lack partitions.
-  var doubt: String?
+  var doubt: Shortfall?
   /// The leases of the worker if no other one reads any.
   var held: [Leases.Lease]?
 }
@@ -158,19 +160,20 @@ struct PartitionEnd: Hashable, Codable, Sendable {
   let pass: String
   let date: Date
   /// The reason records may be missing; `nil` if none is.
-  let reason: String?
+  let shortfall: Shortfall?
 
-  var isComplete: Bool { reason == nil }
+  var isComplete: Bool { shortfall == nil }
 
   /// The reason if a partition is no longer in the list, and its records are so many that the next pass has to confirm it.
-  static let gone = "it is gone, and its records may be, too; sync again to confirm it"
+  static let gone = Shortfall(
+    .incomplete, "it is gone, and its records may be, too; sync again to confirm it")
 
-  private enum CodingKeys: String, CodingKey { case pass = "done", date = "d", reason = "r" }
+  private enum CodingKeys: String, CodingKey { case pass = "done", date = "d", shortfall = "r" }
 
-  init(pass: String, at date: Date, because reason: String? = nil) {
+  init(pass: String, at date: Date, because shortfall: Shortfall? = nil) {
     self.pass = pass
     self.date = date
-    self.reason = reason
+    self.shortfall = shortfall
   }
 
   /// `nil` for any other text.

@@ -14,9 +14,9 @@ extension Sync {
     var pass = pass
     let text = pass.text
     if !pass.isListDoubtful { try await removeGone(from: list, &pass, &result) }
-    result.inconclusiveReason = pass.incompleteReason
+    result.shortfall = pass.shortfall
     (result.schema, result.begun) = (pass.schema, pass.begun)
-    let end = PartitionEnd(pass: pass.id, at: now(), because: pass.incompleteReason)
+    let end = PartitionEnd(pass: pass.id, at: now(), because: pass.shortfall)
     try await note(endName, end.text)
     if pass.incremental > 0 {
       try await concludeChanges(of: pass, &result)
@@ -25,7 +25,7 @@ extension Sync {
     }
     let update = CheckpointUpdate(checkpointName, from: text, to: nil, replacesPages: true)
     _ = try await recordStore.save(
-      StoreBatch([], update: update, completesSync: pass.incompleteReason == nil), at: now())
+      StoreBatch([], update: update, completesSync: pass.shortfall == nil), at: now())
   }
 
   /// Takes note of the end of a pass that has asked partitions only for what has changed.
@@ -35,7 +35,7 @@ extension Sync {
     let full = try await recordStore.completeSync()?.date
     result.kind = .incremental
     (result.changedSince, result.lastFull) = (pass.mark, full)
-    result.isComplete = result.inconclusiveReason == nil
+    result.isComplete = result.shortfall == nil
     try await noteShortfall(of: result)
     guard result.isComplete else { return }
     try await noteSchema(pass.schema, ofAll: false, &result)
@@ -55,8 +55,10 @@ extension Sync {
     let end = PartitionEnd(text).flatMap { $0.pass == pass ? $0 : nil }
     result.isComplete = end?.isComplete == true
     if !result.isComplete {
-      result.inconclusiveReason =
-        end?.reason ?? "another worker has ended the sync, and its result is not known"
+      result.shortfall =
+        end?.shortfall
+        ?? Shortfall(
+          .incomplete, "another worker has ended the sync, and its result is not known")
     }
   }
 
@@ -81,7 +83,7 @@ extension Sync {
       let key = String(name.dropFirst(prefix.count))
       let end = PartitionEnd(pass: pass.id, at: now(), because: PartitionEnd.gone)
       // A finding of this pass must not confirm itself.
-      if PartitionEnd(text).map({ $0.pass != end.pass || $0.reason != end.reason }) ?? true {
+      if PartitionEnd(text).map({ $0.pass != end.pass || $0.shortfall != end.shortfall }) ?? true {
         var completion = Reconciliation.Completion(lastPosition: .max, minRecordCount: 0)
         completion.allowsNone = true
         var update = CheckpointUpdate(name, from: text, to: nil)

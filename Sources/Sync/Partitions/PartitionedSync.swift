@@ -15,13 +15,13 @@ struct SyncedPartition: Hashable, Sendable {
   var prefix: String { "\(key)/" }
 
   /// The text of its checkpoint after its last page.
-  func end(at date: Date, because reason: String?) -> String {
-    PartitionEnd(pass: pass, at: date, because: reason).text
+  func end(at date: Date, because shortfall: Shortfall?) -> String {
+    PartitionEnd(pass: pass, at: date, because: shortfall).text
   }
 
   func end(of progress: SyncCheckpoint) -> String {
-    let depth = progress.isCut ? "the service lists only the first \(progress.rows)" : nil
-    return end(at: progress.date, because: progress.inconclusiveReason(known: 0) ?? depth)
+    let depth = progress.isCut ? Shortfall.depth(progress.rows) : nil
+    return end(at: progress.date, because: progress.shortfall(known: 0) ?? depth)
   }
 }
 
@@ -72,7 +72,7 @@ extension Sync {
     var failure: SourceError?
     var isWaiting = false
     /// The reason the list may lack partitions.
-    var listReason: String?
+    var listShortfall: Shortfall?
     /// The number of partitions that the service has refused from the start.
     var refused = 0
 
@@ -97,7 +97,7 @@ extension Sync {
     work.result.isPartitioned = true
     do throws(SourceError) {
       let warnings = try await list.refresh(waits: waits)
-      work.listReason = warnings.first { $0.meansIncomplete }?.message
+      work.listShortfall = Shortfall(warnings)
       let reader = PartitionReader(
         sync: self, list: list, waits: waits, progress: PartitionProgress(show: progress))
       let isOver = try await withTaskGroup(of: Event.self) { group in
@@ -189,7 +189,7 @@ extension Sync {
     }
     work.read.append(read)
     guard work.refused >= 0 else { return }
-    work.refused = result.passed == 0 && result.inconclusiveReason != nil ? work.refused + 1 : -1
+    work.refused = result.passed == 0 && result.shortfall != nil ? work.refused + 1 : -1
     if work.refused == Self.maxRefused {
       work.failure = SourceError(
         .rejected,
@@ -210,7 +210,7 @@ extension Sync {
       step.offer = try await offer(step.count, of: reader.list, &work)
       step.offer.held = recordStore.store.isShared ? nil : work.held
     }
-    step.offer.doubt = work.listReason
+    step.offer.doubt = work.listShortfall
     let outcome = try await perform(step)
     guard let pass = outcome.pass else {
       try await takeEnd(of: work.pass?.id, &work.result)
@@ -251,8 +251,7 @@ extension Sync {
     while offer.places.count < count, !offer.isEnd, known?.isListed != true {
       // The list of the service was fetched before.
       let slice = try await list.partitions(after: position, limit: count, cachePolicy: .offline)
-      work.listReason =
-        work.listReason ?? slice.warnings.first(where: \.meansIncomplete)?.message
+      work.listShortfall = work.listShortfall ?? Shortfall(slice.warnings)
       offer.isEnd = slice.partitions.isEmpty
       for partition in slice.partitions {
         position = partition.position
@@ -369,7 +368,7 @@ extension Sync {
       let stored = try await recordStore.store.checkpoint(checkpointName, of: recordStore.source)
       if let end = PartitionEnd(stored), end.pass == partition?.pass {
         var result = SyncResult()
-        (result.isComplete, result.inconclusiveReason) = (end.isComplete, end.reason)
+        (result.isComplete, result.shortfall) = (end.isComplete, end.shortfall)
         return result
       }
       if let changes, let state = try await changeState(), !isFullDue(state) {

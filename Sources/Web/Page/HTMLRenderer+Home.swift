@@ -143,7 +143,7 @@ extension HTMLRenderer {
     case .success(let state):
       facts = """
         <p class="tone \(tone(of: state))">\(amount(of: state, source))</p>
-        \(shortfall(of: state).map(note(ofShortfall:)))
+        \(shortfall(of: state).map(note(of:)))
         \(failure(of: state, sync))
         \(state.problem.map(note))
         \(sync?.outcome == .running ? nil : changes(state, source))
@@ -165,16 +165,17 @@ extension HTMLRenderer {
   }
 
   /// The reason the last sync may have missed records, unless its failure says it.
-  private func shortfall(of state: SourceState) -> String? {
-    let reason = state.coverage?.shortfall
-    return state.syncFailure.flatMap { reason?.hasPrefix($0) } == true ? nil : reason
+  private func shortfall(of state: SourceState) -> Shortfall? {
+    let shortfall = state.coverage?.shortfall
+    return state.syncFailure.flatMap { shortfall?.description.hasPrefix($0) } == true
+      ? nil : shortfall
   }
 
   /// Says that the last sync may have missed records.
-  func note(ofShortfall reason: String) -> HTML {
+  func note(of shortfall: Shortfall) -> HTML {
     let words =
-      Warning.isUnproved(reason)
-      ? Warning.unproved.message.capitalizedFirst : "The last sync is incomplete: \(reason)"
+      shortfall.isUnproved
+      ? Warning.unproved.message.capitalizedFirst : "The last sync is incomplete: \(shortfall)"
     return #"<p class="note" dir="auto">\#(words.sentence)</p>"#
   }
 

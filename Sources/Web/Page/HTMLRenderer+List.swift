@@ -83,7 +83,7 @@ extension HTMLRenderer {
       \(content.deleted.map { deletedNotice($0, content) })
       \(schemaChanges(content.schemaChanges.suffix(5)))
       \(content.hidden.map { hidden($0, content) })
-      \(content.shortfall.map(note(ofShortfall:)))
+      \(content.shortfall.map(note(of:)))
       \(tools(content))
       \(filters(content))
       \(body)

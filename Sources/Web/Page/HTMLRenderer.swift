@@ -87,7 +87,7 @@ struct SourceContent: Sendable {
   var hidden: ServedListing?
 
   /// ``ServedSource/shortfall()``.
-  var shortfall: String?
+  var shortfall: Shortfall?
 
   /// A sample of the first records of the source, so that lists and records write values in the same way.
   var sample = FieldSample()

@@ -357,6 +357,8 @@ struct CachedTests {
           .mixedGenerations,
           "the pages are from different times: records may be missing or repeated")
       ])
+    let coverage = try await store.coverage(of: "notes")
+    #expect(coverage.gap?.includes(.mixedGenerations) == true && !coverage.isComplete)
     // Old pages alone fit together.
     today.turn(by: 86_400)
     let other = ChangingService(1...9)

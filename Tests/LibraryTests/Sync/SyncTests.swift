@@ -320,7 +320,7 @@ struct SyncTests {
     let second = try await sync(base)
     #expect((second.added, second.changed, second.unchanged) == (0, 0, 42))
     #expect((second.repeated, second.passed, second.isComplete) == (8, 42, false))
-    #expect(second.hasRepeatedIDs == isProved)
+    #expect(second.shortfall?.includes(.repeated) == isProved)
     // A part of it was counted by an earlier run.
     try await sync(base, upTo: 2)
     let resumed = try await sync(base)
@@ -343,10 +343,11 @@ struct SyncTests {
     #expect((next.earlierPages, next.unchanged, next.pages) == (0, 10, 3))
     #expect(base.requests.filter { $0.cursor == nil }.count == 2)
     let coverage = try await store.coverage(of: "notes")
-    #expect(coverage.gapReason == "pagination stopped: 3 consecutive pages had no new records")
-    #expect(coverage.hasRepeatedPages && !coverage.isComplete)
+    let words = "pagination stopped: 3 consecutive pages had no new records"
+    #expect(coverage.shortfall == Shortfall(.noProgress, words) && coverage.gap?.isFinal == true)
+    #expect(!coverage.isComplete)
     #expect(try await sync(service(1...30)).isComplete)
-    #expect(try await store.coverage(of: "notes").gapReason == nil)
+    #expect(try await store.coverage(of: "notes").gap == nil)
   }
 
   @Test func `knows how many records the last complete sync had, also after an interruption`()

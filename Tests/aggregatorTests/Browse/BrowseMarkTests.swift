@@ -126,7 +126,8 @@ import Testing
     #expect(all == Notice(.note, "countries: 12 new, 3 changed, 2 removed upstream (10 pages)"))
     let short = notice { result in
       (result.added, result.pages) = (150, 4)
-      result.inconclusiveReason = "the service reports 5000 records but sent 150"
+      result.shortfall = Shortfall(
+        .sentFewer, "the service reports 5000 records but sent 150")
     }
     #expect(short.kind == .warning)
     #expect(

@@ -723,7 +723,7 @@ import Testing
         .contains("3 of 9 cached, fetched 61 s ago; not synced completely<"))
     // A sync without all records is later than the changes of those that it has seen.
     var short = SourceState(coverage: Coverage(cached: 3, total: nil, isComplete: false))
-    short.coverage?.shortfall = "1 row could not be read"
+    short.coverage?.shortfall = .unreadable(1)
     (short.fetchedAt, short.syncedAt) = (MadeUpSource.now - 600, MadeUpSource.now - 63)
     #expect(
       pages.home([(source: MadeUpSource.heroes, state: .success(short))])
@@ -795,33 +795,30 @@ import Testing
   }
 
   @Test func `an incomplete sync is said on the card and on the list`() {
-    let reason = "1 row had the ID of an earlier one"
-    let note = "<p class=\"note\" dir=\"auto\">The last sync is incomplete: \(reason).</p>"
+    let shortfall = Shortfall(.repeated, "1 row had the ID of an earlier one")
+    let note = "<p class=\"note\" dir=\"auto\">The last sync is incomplete: \(shortfall).</p>"
     var state = SourceState(coverage: Coverage(cached: 9, total: 9, isComplete: true))
     var home: String { pages.home([(source: MadeUpSource.heroes, state: .success(state))]) }
     #expect(home.contains(">All 9 cached</p>"))
     #expect(!home.contains("The last sync is"))
     state.coverage?.isComplete = false
-    state.coverage?.shortfall = reason
+    state.coverage?.shortfall = shortfall
     #expect(home.contains(">9 cached, maybe not all</p>"))
     #expect(home.contains(note))
     state.fetchedAt = MadeUpSource.now - 61
     #expect(home.contains(">9 cached, maybe not all; fetched 61 s ago</p>"))
     state.fetchedAt = nil
-    // Also as older versions have noted it.
-    for end in ["", ": records may be missing"] {
-      state.coverage?.shortfall = "there may be further pages that are not read\(end)"
-      #expect(home.contains(">There may be further pages that are not read.</p>"))
-      #expect(!home.contains("The last sync is"))
-    }
-    state.coverage?.shortfall = reason
+    state.coverage?.shortfall = Shortfall([.unproved])
+    #expect(home.contains(">There may be further pages that are not read.</p>"))
+    #expect(!home.contains("The last sync is"))
+    state.coverage?.shortfall = shortfall
     state.coverage?.total = 10
     #expect(home.contains(">9 of 10 cached</p>"))
     state.deleted = 2
     #expect(home.contains(">7 of 8 cached, besides 2 deleted here</p>"))
     var content = SourceContent(source: MadeUpSource.heroes, query: .plain)
     #expect(!pages.page(content).contains(note))
-    content.shortfall = reason
+    content.shortfall = shortfall
     #expect(pages.page(content).contains(note))
   }
 

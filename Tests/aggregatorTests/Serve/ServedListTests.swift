@@ -157,7 +157,7 @@ import Testing
     #expect(try await things.cachedCount(of: query, page) == 2)
     #expect(try await things.offset(of: "3", in: query) == 1)
     let reason = try #require(try await things.shortfall())
-    #expect(reason.contains("1 row could not be read"))
+    #expect(reason.description.contains("1 row could not be read"))
     #expect(try await things.record("3", query).records.count == 1)
     let error = await #expect(throws: SourceError.self) { try await things.record("2", query) }
     #expect(error?.code == .notFound)

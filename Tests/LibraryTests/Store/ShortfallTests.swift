@@ -1,0 +1,29 @@
+import AggregatorCore
+import AggregatorStore
+import Testing
+
+struct ShortfallTests {
+  @Test func `reasons of different kinds are all named, and kept in a checkpoint`() {
+    let sum =
+      Shortfall([Warning(.cutOff, "line 4"), Warning(.cutOff, "line 9"), .unproved])
+      + .unreadable(1) + .repeatedIDs(0) + .unreadable(7)
+    #expect(
+      sum?.description
+        == "line 4; there may be further pages that are not read; 1 row could not be read")
+    #expect(sum.map { Shortfall(checkpoint: $0.checkpoint) } == sum)
+    #expect(sum?.isFinal == false && sum?.isUnproved == false)
+    #expect((Shortfall([Warning(.sentFewer, "3")]) + .unreadable(1))?.isFinal == true)
+    #expect(Shortfall([.unproved])?.isUnproved == true)
+  }
+
+  @Test func `a warning without missing records is no reason`() {
+    #expect(Shortfall([Warning(.rounded, "digits")]) == nil)
+    #expect(Shortfall(of: []) == nil)
+    #expect(Shortfall.unreadable(0) == nil)
+  }
+
+  @Test(arguments: ["1 row could not be read", "[]", "[1]", "{\"code\": 1}", "\"a\" or b"])
+  func `the words of an older version are a reason`(text: String) {
+    #expect(Shortfall(checkpoint: text) == Shortfall(.incomplete, text))
+  }
+}
