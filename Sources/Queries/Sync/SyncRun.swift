@@ -110,7 +110,7 @@ package struct SyncReport: Sendable {
   package let remarks: [Warning]
 
   /// The command that changes the depth of an added source, if that ended the sync, or its IDs, if they repeat.
-  private let remedy: Hint?
+  private var remedy: Hint?
 
   private let source: String
   private let isEndless: Bool
