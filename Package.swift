@@ -19,7 +19,7 @@ let commandLine = [
   "AggregatorArguments",
   "AggregatorSQL",
   "AggregatorAPI", "AggregatorAgents", "AggregatorWeb", "AggregatorBrowse",
-  "AggregatorSinger", "AggregatorSourceCommands", "AggregatorCommand",
+  "AggregatorSinger", "AggregatorSourceCommands", "AggregatorServing", "AggregatorCommand",
 ]
 
 let package = Package(
@@ -213,15 +213,23 @@ let package = Package(
         "AggregatorSinger",
         "AggregatorTerminal", "DeclaredSource",
       ]),
+    // The commands that run a server, of pages or for language models.
+    .library(
+      "Serving",
+      dependsOn: [
+        "AggregatorAPI", "AggregatorAgents", "AggregatorArguments", "AggregatorFiles",
+        "AggregatorInference", "AggregatorKit", "AggregatorQueries", "AggregatorServer",
+        "AggregatorSourceCommands", "AggregatorTelemetry", "AggregatorTerminal", "AggregatorWeb",
+        "DeclaredSource",
+      ]),
     .target(
       name: "AggregatorCommand",
       dependencies: [
-        "AggregatorAPI", "AggregatorAgents", "AggregatorArguments", "AggregatorBrowse",
-        "AggregatorCopy",
-        "AggregatorFiles", "AggregatorFilters", "AggregatorInference", "AggregatorKit",
-        "AggregatorQueries", "AggregatorSQL", "AggregatorSavedQueries", "AggregatorSelection",
-        "AggregatorServer", "AggregatorSinger", "AggregatorSourceCommands", "AggregatorTelemetry",
-        "AggregatorTerminal", "AggregatorWeb", "DeclaredSource",
+        "AggregatorArguments", "AggregatorBrowse", "AggregatorCopy", "AggregatorFiles",
+        "AggregatorFilters", "AggregatorKit", "AggregatorQueries", "AggregatorSQL",
+        "AggregatorSavedQueries", "AggregatorSelection", "AggregatorServer", "AggregatorServing",
+        "AggregatorSinger", "AggregatorSourceCommands", "AggregatorTelemetry",
+        "AggregatorTerminal", "DeclaredSource",
       ]),
     // The list of the sources, which tests read without the program.
     .target(
@@ -406,7 +414,8 @@ let smallest = [
   "AggregatorAgents", "AggregatorAuthorization", "AggregatorBrowse", "AggregatorCopy",
   "AggregatorExport",
   "AggregatorImages", "AggregatorInference", "AggregatorLaws", "AggregatorOpenAPI",
-  "AggregatorSQL", "AggregatorSavedQueries", "AggregatorSourceCommands", "AggregatorTelemetry",
+  "AggregatorSQL", "AggregatorSavedQueries", "AggregatorServing", "AggregatorSourceCommands",
+  "AggregatorTelemetry",
 ]
 /// The options by which an optimised target is small.
 func optionsForSize(of target: String) -> [String] {

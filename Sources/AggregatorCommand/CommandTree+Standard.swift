@@ -3,6 +3,7 @@ import AggregatorBrowse
 package import AggregatorKit
 import AggregatorQueries
 package import AggregatorSavedQueries
+import AggregatorServing
 import AggregatorSourceCommands
 import AggregatorTerminal
 package import DeclaredSource

@@ -82,7 +82,8 @@ public struct Program: Sendable {
         separator: ":")
       line?.action = .failure(ExternalProgram.become(command, variables))
     }
-    ProcessResources.shareArena(unlessNeededBy: line?.command?.needs ?? Command.Needs())
+    ProcessResources.shareArena(
+      unlessFasterOtherwise: line?.command?.needs.ownArenas ?? false)
     // Not awaited: it exits.
     Task { [line] in
       guard let line else {

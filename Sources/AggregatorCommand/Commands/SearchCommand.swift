@@ -119,16 +119,6 @@ extension Command {
   }
 }
 
-extension Invocation {
-  /// The sources of `--source`, or all.
-  func sources(in context: CommandContext) throws(CommandError) -> [any Plugin] {
-    guard let names = list(.source) else { return context.catalog.plugins }
-    guard !names.isEmpty else { throw CommandError(.usage, "missing value for --source") }
-    for name in names { _ = try context.catalog.plugin(named: name) }
-    return context.catalog.plugins.filter { names.contains($0.name) }
-  }
-}
-
 /// Writes results in the order of the sources; on a terminal only for ``firstAnswerDelay``, so that
 /// a slow source does not delay the others.
 struct SearchWriter {

@@ -109,3 +109,13 @@ package struct RecordingOptions {
     return try CommandError.wrapping(try settings.directory(setting))
   }
 }
+
+extension Invocation {
+  /// The sources of `--source`, or all.
+  package func sources(in context: CommandContext) throws(CommandError) -> [any Plugin] {
+    guard let names = list(.source) else { return context.catalog.plugins }
+    guard !names.isEmpty else { throw CommandError(.usage, "missing value for --source") }
+    for name in names { _ = try context.catalog.plugin(named: name) }
+    return context.catalog.plugins.filter { names.contains($0.name) }
+  }
+}

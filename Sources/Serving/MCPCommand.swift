@@ -1,6 +1,6 @@
 import AggregatorAPI
 import AggregatorAgents
-import AggregatorArguments
+package import AggregatorArguments
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -17,7 +17,7 @@ extension Command {
     "install", .choice(AgentClient.allCases.map(\.rawValue)), "PROGRAM",
     about: "print the configuration for a program, and where it belongs")
 
-  static let mcp = Command(
+  package static let mcp = Command(
     needs: .init(ownArenas: true),
     options: [
       readOnly, allowAdd, allowHost, install, .source.with(about: "offer only these sources"),

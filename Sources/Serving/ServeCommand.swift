@@ -1,7 +1,7 @@
 import AggregatorAPI
-import AggregatorArguments
+package import AggregatorArguments
 import AggregatorFiles
-import AggregatorKit
+package import AggregatorKit
 import AggregatorQueries
 import AggregatorServer
 import AggregatorTelemetry
@@ -29,7 +29,7 @@ extension Command {
 
   private static let defaultPort = 8080
 
-  static func serve(_ plugins: [any Plugin]) -> Command {
+  package static func serve(_ plugins: [any Plugin]) -> Command {
     let name = plugins.dropFirst().first?.name ?? plugins.first?.name ?? "NAME"
     return Command(
       needs: .init(descriptors: ServerLimits.minDescriptors, ownArenas: true),

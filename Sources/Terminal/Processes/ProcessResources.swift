@@ -1,9 +1,7 @@
-import AggregatorArguments
 import AggregatorFoundation
-import AggregatorTerminal
 
 /// The arguments, file descriptors (`ulimit -n`) and address space (`ulimit -v`) of the process.
-enum ProcessResources {
+package enum ProcessResources {
   /// More than 16 connections take; if none is free, Dispatch cannot open files in `/proc`, and crashes.
   private static let minDescriptors = 64
 
@@ -11,7 +9,7 @@ enum ProcessResources {
   private static let wantedDescriptors = 1024
 
   /// Adapts to the limits, before any thread is created; throws `unavailable` if one is too low, or without `/proc`.
-  static func prepare() throws(CommandError) {
+  package static func prepare() throws(CommandError) {
     // On Linux, Swift reads the arguments there, and Dispatch the states of threads.
     guard CommandLine.argc > 0 else {
       throw CommandError(
@@ -23,12 +21,12 @@ enum ProcessResources {
   }
 
   /// The most file descriptors that may be open at a time.
-  static var descriptors: Int {
+  package static var descriptors: Int {
     var limit = rlimit()
     return getrlimit(openFiles, &limit) == 0 ? Int(clamping: limit.rlim_cur) : wantedDescriptors
   }
 
-  static func requireDescriptors(_ count: Int) throws(CommandError) {
+  package static func requireDescriptors(_ count: Int) throws(CommandError) {
     let descriptors = descriptors
     guard descriptors >= count else {
       throw CommandError(
@@ -68,13 +66,13 @@ enum ProcessResources {
         hint: "allow \(minBytes >> 20) MB with ulimit -v")
     }
 
-    /// Lets all threads allocate from the same memory, unless the command is faster otherwise and there is room; call
-    /// it before any thread is created.
+    /// Lets all threads allocate from the same memory, unless they are faster with arenas of their own and there is
+    /// room; call it before any thread is created.
     ///
     /// glibc reserves up to 128 MB for each of the first threads that allocate, and enlarges what they use by a page at
     /// a time: half a millisecond of a short run.
-    static func shareArena(unlessNeededBy needs: Command.Needs) {
-      guard !needs.ownArenas || addressSpace != nil else { return }
+    package static func shareArena(unlessFasterOtherwise needsOwn: Bool) {
+      guard !needsOwn || addressSpace != nil else { return }
       // glibc's module for Swift lacks malloc.h.
       typealias Function = @convention(c) (_ parameter: Int32, _ value: Int32) -> Int32
       guard let mallopt = dlsym(nil, "mallopt") else { return }
@@ -87,6 +85,6 @@ enum ProcessResources {
 
     private static func requireMemory() throws(CommandError) {}
 
-    static func shareArena(unlessNeededBy needs: Command.Needs) {}
+    package static func shareArena(unlessFasterOtherwise needsOwn: Bool) {}
   #endif
 }
