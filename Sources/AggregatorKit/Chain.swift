@@ -37,7 +37,8 @@ extension Plugin {
       chain = chain.erased.synced(in: recordStore, searching: policy.localSearchBound != nil) {
         () async throws(SourceError) in try await readChangedFile(in: environment)
       }
-      chain = chain.erased.fallback(to: recordStore.recordsInPlaceOfService)
+      chain = chain.erased.fallback(
+        to: recordStore.recordsInPlaceOfService(areLast: !hasBundled))
     case (.storedOnly, let recordStore?):
       return recordStore.onlyRecords.erased.hidingDeleted(in: recordStore).erased
         .warningOfUnknownSecret(in: recordStore).erased

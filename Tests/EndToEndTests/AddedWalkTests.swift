@@ -125,6 +125,18 @@ import Testing
       let page = try JSONDecoder().decode(Document.self, from: Data(found.output.utf8)).page
       #expect(page.total == nil, "\(command): \(found)")
     }
+    // So is one that finds nothing among them.
+    for command in ["lamps search zzz", "lamps search zzz --offline", "search zzz --source lamps"] {
+      let none = try await home.run("\(command) --json")
+      #expect(none.status == 3, "\(command): \(none)")
+      #expect(none.errors.hasPrefix("No lamps match \"zzz\""), "\(command): \(none)")
+      #expect(none.errors.contains("limited to cached records: 20 of 25"), "\(none)")
+      #expect(
+        none.errors.contains("lamps: cached, fetched ") != command.hasSuffix("--offline"),
+        "\(none)")
+      let page = try JSONDecoder().decode(Document.self, from: Data(none.output.utf8)).page
+      #expect(page.count == 0 && page.total == nil, "\(command): \(none)")
+    }
   }
 
   @Test func `a list does not go on in a copy without new records of the service`() async throws {

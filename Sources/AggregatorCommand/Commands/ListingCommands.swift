@@ -148,7 +148,7 @@ private struct RecordListing<P: Plugin> {
       throw failure
     }
     await run.outcome.continuation = continuation(after: run.page, bounds, keeper)
-    if run.outcome.count == 0, !run.outcome.isPartial {
+    if run.outcome.count == 0, !run.outcome.isPartial || run.outcome.origin == .cached {
       if let query {
         run.outcome.suggestion = await plugin.suggestion(for: query, in: environment)
       } else {

@@ -176,7 +176,7 @@ package struct ListingOutcome: Sendable {
   var isCached: Bool { provenances.allSatisfy { $0.origin == .cached } }
 
   /// The origin of the first page; `nil` without an answer.
-  var origin: Provenance.Origin? { provenances.first?.origin }
+  package var origin: Provenance.Origin? { provenances.first?.origin }
 
   package mutating func add<Item>(_ page: Page<Item>, showing shown: Int) {
     count += shown

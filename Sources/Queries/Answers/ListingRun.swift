@@ -209,7 +209,8 @@ package struct ListingRun<P: Plugin> {
       let stored = try? await copy.records.store.status(of: copy.records.source).records,
       stored > read, stored < bounds.bound.items ?? .max,
       let rest = pages?.continued(
-        in: copy.records.recordsInPlaceOfService.warningOfUnknownSecret(in: copy.records))
+        in: copy.records.recordsInPlaceOfService(areLast: true)
+          .warningOfUnknownSecret(in: copy.records))
     else { return false }
     replacement = reason
     pages = rest

@@ -298,6 +298,7 @@ package struct RecordFinder<P: Plugin> {
     let found = matches(of: text, among: page.records)
     if !found.best.isEmpty { return found }
     guard let reason = page.provenance.reason else { return nil }
+    guard plugin.hasBundled || !page.records.isEmpty else { throw reason }
     throw SourceError(
       .nothingCached, message(text, "is neither cached nor bundled (\(reason.message))"))
   }

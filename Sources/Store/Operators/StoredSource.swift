@@ -16,9 +16,10 @@ extension RecordStore {
   /// The stored records in the place of a service.
   ///
   /// If they may not be all, the first page of a list says so; a search, and the end of a list, say so with a warning that
-  /// means incomplete, and a search has no total.
-  package var recordsInPlaceOfService: any DataSource<Item> {
-    StoredSource(recordStore: self, isInPlaceOfService: true)
+  /// means incomplete, and a search has no total. A search of them that finds nothing is an empty answer if
+  /// they are the last ones that are searched.
+  package func recordsInPlaceOfService(areLast: Bool) -> any DataSource<Item> {
+    StoredSource(recordStore: self, isInPlaceOfService: true, isLast: areLast)
   }
 }
 
@@ -28,6 +29,8 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   var isOnly = false
   /// True if it answers where the service, and its cached pages, do not.
   var isInPlaceOfService = false
+  /// True if no other source answers where this one has no match.
+  var isLast = false
 
   private var sync: Remedy? { isOnly ? Remedy("\(recordStore.source) sync", .command) : nil }
 
@@ -49,8 +52,9 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     let start = try seal.open(request.cursor, as: RecordPosition.self)
     let (slice, last) = try await recordStore.slice(request, after: start)
     let sync = try await recordStore.completeSync()
+    let isUnmatched = sync == nil && start == nil && slice.records.isEmpty
     // After a complete sync, no match is an answer.
-    guard sync != nil || start != nil || !slice.records.isEmpty else {
+    if isUnmatched, try await !isAnswerWithoutMatch(request) {
       var error = SourceError.nothingCached(of: recordStore.source, matching: request.query)
       error.remedy = self.sync
       throw error
@@ -64,8 +68,15 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     }
     if isInPlaceOfService, sync == nil {
       try await qualify(&page, of: request, isFirst: start == nil)
+      if isUnmatched { page.provenance.fetchedAt = try await recordStore.oldestFetch() }
     }
     return page
+  }
+
+  /// True for a search if records are cached, and nothing else is searched.
+  private func isAnswerWithoutMatch(_ request: PageRequest) async throws(SourceError) -> Bool {
+    guard isLast, request.query != nil else { return false }
+    return try await recordStore.store.status(of: recordStore.source).records > 0
   }
 
   /// The first page of a search of all stored records, in the place of one that scans a part of those of the service; it may

@@ -55,6 +55,24 @@ struct StoredSourceTests {
     #expect(error?.message == "notes record \"7\" not found")
   }
 
+  @Test func `in the place of a service, no match is an answer if nothing else may have one`()
+    async throws
+  {
+    let notes = RecordStore<Note>("notes", in: store, text: Note.text)
+    let request = PageRequest(matching: try SearchQuery("nothing"))
+    let last = notes.recordsInPlaceOfService(areLast: true)
+    #expect(await last.failure(of: request)?.code == .nothingCached)
+    try await keep([1, 2], at: 9)
+    let page = try await last.page(request)
+    #expect(page.records.isEmpty && page.next == nil && page.total == nil)
+    #expect((page.provenance.origin, page.provenance.fetchedAt) == (.cached, .day(9)))
+    #expect(
+      page.warnings
+        == [Warning(.partlyCached, "limited to cached records: 2, possibly not all")])
+    let first = notes.recordsInPlaceOfService(areLast: false)
+    #expect(await first.failure(of: request)?.code == .nothingCached)
+  }
+
   @Test func `ends with an empty page if the remaining records were deleted`() async throws {
     try await keep(1...4)
     let next = try await source.page(PageRequest(limit: 2)).next
