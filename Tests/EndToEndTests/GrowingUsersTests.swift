@@ -65,8 +65,12 @@ import Testing
   @Test func `suggests bundled people only while they are found`() async throws {
     let before = try await home.run("users search lachlann --offline")
     #expect(
-      before.errors.hasPrefix("No users match \"lachlann\". Did you mean \"lachlan\"?\n"),
-      "\(before)")
+      before.errors.hasPrefix(
+        """
+        No users match "lachlann". Did you mean "lachlan"?
+        warning: users: only bundled sample data was available (no cached users match "lachlann")
+
+        """), "\(before)")
     #expect(try await home.column("name", "users show lachlan.penrose --offline").count == 1)
     _ = try await home.run("users load 20")
     let after = try await home.run("users search lachlann")

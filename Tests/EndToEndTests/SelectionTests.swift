@@ -111,7 +111,7 @@ import Testing
     #expect(empty.status == 3)
     #expect(
       empty.errors == """
-        warning: heroes: showing bundled sample data (no cached heroes)
+        warning: heroes: showing bundled sample data (no cached heroes; the service was not asked)
         hint: aggregator heroes sync
 
         """)

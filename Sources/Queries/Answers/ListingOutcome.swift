@@ -549,9 +549,10 @@ package struct ListingOutcome: Sendable {
   /// A warning if bundled data stands in for the service or the store.
   private var bundled: Remark? {
     guard let bundled = provenances.first(where: { $0.origin == .bundled }) else { return nil }
-    // If the service was not needed, no match in local data is the whole answer.
-    if count == 0, bundled.reason?.code == .nothingCached, syncHint == nil { return nil }
-    let reason = reason(bundled.reason)
+    var cause = bundled.reason
+    // A selection reads local data only.
+    if claimsAll, cause?.code == .nothingCached { cause?.message += "; the service was not asked" }
+    let reason = reason(cause)
     let words =
       count == 0 ? "only bundled sample data was available" : "showing bundled sample data"
     return Remark(

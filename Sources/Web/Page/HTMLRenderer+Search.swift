@@ -228,7 +228,10 @@ extension ServedListing {
   /// The reason a search without records may have matches nevertheless; `nil` if all records were searched.
   var shortcoming: String? {
     summary.warnings.map(\.warning)
-      .first { $0.meansIncomplete || [.leftOut, .scanned, .init(.timedOut)].contains($0.code) }?
+      .first {
+        $0.meansIncomplete || [.leftOut, .scanned, .init(.timedOut)].contains($0.code)
+          || $0.code == .bundled && records.isEmpty
+      }?
       .message
   }
 }

@@ -1601,6 +1601,24 @@ import Testing
     #expect(html.matches(of: /<span class="fact number">/).count == 2)
   }
 
+  @Test func `bundled samples without a match are not all records`() {
+    let words = "only bundled sample data was available (offline mode)"
+    var samples = ListingSummary(count: 0, total: 0)
+    samples.warnings = [SourceWarning("countries", Warning(.bundled, words))]
+    let answers = [
+      SourceListing(
+        source: MadeUpSource.countries,
+        page: .success(ServedListing(records: [], summary: samples))),
+      SourceListing(
+        source: MadeUpSource.heroes,
+        page: .success(ServedListing(records: [], summary: ListingSummary(count: 0, total: 0)))),
+    ]
+    let html = pages.search(SearchContent(query: ServedQuery(query: "a"), answers: answers))
+    #expect(html.contains(">No matches so far for “<bdi>a</bdi>”"))
+    #expect(html.contains(">Countries – \(words)</p>"))
+    #expect(html.contains(">No matches in heroes</p>"))
+  }
+
   @Test func `a text on a small card is there without its label, a number and a code with it`() {
     func line(_ name: String, _ value: JSON) -> ServedRecord.Line {
       ServedRecord.Line(field: name, label: name, value: value.cell, json: value)
