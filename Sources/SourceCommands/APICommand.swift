@@ -399,6 +399,15 @@ extension Plugin {
     walk.visited.insert(call.url)
     var isInLine = false
     context.progress.say { [name] in "Fetching \(name)…" }
+    let read = InterruptedWork()
+    // What a pager holds back, or jq has read, is not printed.
+    let isPrinted = pages == nil && !context.terminal.isOutput && !invocation.has(.jq)
+    let note =
+      invocation.has(Command.paginate)
+      ? read.note(to: context.diagnostics) {
+        "\($0.of("page")) \(isPrinted ? "printed" : "read"), others"
+      } : nil
+    defer { note?.cancel() }
     while true {
       let reply = await send(
         call, in: environment, cachePolicy: options.cachePolicy, deadline: options.deadline)
@@ -449,6 +458,7 @@ extension Plugin {
           throw CommandError(error.code, "\(name): \(error.message)", hint: error.hint)
         }
         pages?.append(body)
+        read.add(1)
       }
       let next = reply.page?.next
       let link = call.cursor == nil ? reply.response?.nextPage(after: call.url) : nil

@@ -58,6 +58,9 @@ import Testing
       case "/cut":
         guard query["page"] == nil else { return .status(200, #"[{"id":1,"#) }
         return .status(200, "[1]", headers: [("Link", "</cut?page=2>; rel=\"next\"")])
+      case "/stalling":
+        guard query["page"] == nil else { return .stalled }
+        return .status(200, "[1]", headers: [("Link", "</stalling?page=2>; rel=\"next\"")])
       case "/refusing":
         guard query["page"] == nil else { return .json(#"["no"]"#, status: 403) }
         return .status(200, "[1]", headers: [("Link", "</refusing?page=2>; rel=\"next\"")])
@@ -317,6 +320,20 @@ import Testing
     #expect(second.status == 3, "\(second)")
     #expect(second.errors.contains("cut.json stays as it was: "), "\(second)")
     #expect(try home.sandbox.text(of: "work/cut.json") == "old")
+  }
+
+  @Test(arguments: [("", "printed"), (" --slurp", "read")])
+  func `Ctrl-C says how many pages were printed or read`(
+    option: String, word: String
+  ) async throws {
+    let count = server.requests.count
+    let run = try home.start("api things stalling --paginate\(option) --timeout 10m")
+    _ = await server.requests(atLeast: count + 2)
+    run.child.send(SIGINT)
+    let outcome = try await run.outcome()
+    #expect(outcome.ending == .signal(SIGINT))
+    #expect(
+      outcome.errors == "Interrupted; 1 page \(word), others may be missing\n", "\(outcome)")
   }
 
   @Test func `all pages are one array`() async throws {

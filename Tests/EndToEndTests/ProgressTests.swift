@@ -63,17 +63,20 @@ import Testing
         : left == "" || left.contains("Interrupted; progress saved"), "\(all)")
   }
 
-  @Test func `Ctrl-C in a list of all pages says how many records were written`() async throws {
+  @Test(arguments: [("--tsv", "written"), ("--count", "read")])
+  func `Ctrl-C in a list of all pages says how many records were written or read`(
+    option: String, word: String
+  ) async throws {
     let service = try FakeComicVine()
     service.fail(with: .stalled)
     let home = try TestHome(service.settings)
-    let run = try home.start("heroes list --all --tsv --timeout 10m")
+    let run = try home.start("heroes list --all \(option) --timeout 10m")
     _ = await service.requests(atLeast: 1)
     run.child.send(SIGINT)
     let outcome = try await run.outcome()
     #expect(outcome.ending == .signal(SIGINT))
     #expect(
-      outcome.errors == "Interrupted; 0 heroes written, others may be missing\n", "\(outcome)")
+      outcome.errors == "Interrupted; 0 heroes \(word), others may be missing\n", "\(outcome)")
   }
 
   @Test func `names the host that is awaited`() async throws {

@@ -4,7 +4,6 @@ import AggregatorKit
 import AggregatorQueries
 import AggregatorSelection
 import AggregatorTerminal
-import Synchronization
 
 extension Plugin {
   var listCommand: Command {
@@ -238,17 +237,13 @@ private struct RecordListing<P: Plugin> {
         outcome.reportOrigin(to: diagnostics)
       }
     }
-    let written = Atomic(0)
+    let written = InterruptedWork()
     // What a pager holds back, or jq has read, is not written.
     let isWritten = !context.terminal.isOutput && !invocation.has(.jq)
-    let note = Interruption.atEnd {
-      [plugin, isAll = invocation.has(.all), diagnostics = context.diagnostics] in
-      guard isAll else { return }
-      let count = plugin.noun.count(written.load(ordering: .relaxed))
-      let words = isWritten ? "\(count) written, others" : "records"
-      diagnostics.note("Interrupted; \(words) may be missing")
+    let note = interruption(of: written) { [noun = plugin.noun] in
+      isWritten ? "\(noun.count($0)) written, others" : "records"
     }
-    defer { note.cancel() }
+    defer { note?.cancel() }
     // A table has the same columns for all records of a screen, whatever the pages of the service.
     var rows = output.format == .table ? context.terminal.height ?? 100 : 0
     var screen: [P.Item] = []
@@ -257,7 +252,7 @@ private struct RecordListing<P: Plugin> {
         screen += records
         guard screen.count >= rows else { continue }
         try printer.print(screen)
-        written.add(screen.count, ordering: .relaxed)
+        written.add(screen.count)
         (screen, rows) = ([], 0)
       }
     } catch {
@@ -266,6 +261,13 @@ private struct RecordListing<P: Plugin> {
     }
     try printer.print(screen)
     try printer.finish(run.outcome.printedSummary)
+  }
+
+  /// The note of a signal that ends a list of all records; `nil` for another list.
+  private func interruption(
+    of work: InterruptedWork, _ words: @escaping @Sendable (Int) -> String
+  ) -> Interruption.CleanUp? {
+    invocation.has(.all) ? work.note(to: context.diagnostics, words) : nil
   }
 
   /// Tells of fields of all selected records.
@@ -329,6 +331,10 @@ private struct RecordListing<P: Plugin> {
   ) async throws -> ExitCode {
     run.countsOnly = true
     run.outcome.isNumber = true
+    let read = InterruptedWork()
+    run.onRead = read.add
+    let note = interruption(of: read) { [noun = plugin.noun] in "\(noun.count($0)) read, others" }
+    defer { note?.cancel() }
     _ = try await run.records()
     try print(count: run.outcome.number, run.outcome)
     if run.outcome.number == 0 { await run.suggest() }

@@ -23,6 +23,8 @@ package struct ListingRun<P: Plugin> {
   /// The command that fetches the fields that lists do not include, for a warning.
   package var detailsHint: Hint?
   package var progress: Progress?
+  /// Is called with the number of the records of each page that was read, selected or not.
+  package var onRead: (@Sendable (Int) -> Void)?
   /// True if only the number of the records is asked for: no record is shown, and a total ends the run where the records
   /// are more than it reads, unless something contradicts it.
   package var countsOnly = false
@@ -231,6 +233,7 @@ package struct ListingRun<P: Plugin> {
 
   private mutating func add(_ step: PaginationStep<P.Item>) {
     read += step.items.count
+    onRead?(step.items.count)
     if let replacement {
       outcome.add(step, because: replacement)
       // The cursors of the chain are those of its copy, too.
