@@ -283,15 +283,17 @@ extension CommandTree {
       return error
     }
     // `list` without a source.
-    let verbs = catalog.sources.compactMap { self.word(named: word, under: find([$0]).node) }
-    if let verb = verbs.first {
+    let verbs = catalog.sources.lazy.compactMap { source in
+      self.word(named: word, under: find([source]).node).map { (source, $0) }
+    }
+    if let (source, verb) = verbs.first {
       if verb == word {
         error.message = "\"\(word)\" requires a source: \(catalog.program) SOURCE \(word)"
       }
       // `list heros` for `heroes list`.
       error.suggestion =
         sourceFirst(rest, where: { meant(by: $0, among: catalog.sources) })
-        ?? (verb == word ? nil : "SOURCE \(verb)")
+        ?? (verb == word ? nil : "\(source) \(verb)")
       error.hint = catalog.availableSources()
       return error
     }
@@ -304,8 +306,8 @@ extension CommandTree {
       } else {
         commandOfOne(word)
           ?? meant(by: word, among: candidates)
-          ?? catalog.sources.lazy.compactMap { source in
-            nearest(to: word, in: find([source]).node.children.map(\.word)).map { "SOURCE \($0)" }
+          ?? catalog.sources.lazy.compactMap { name in
+            nearest(to: word, in: find([name]).node.children.map(\.word)).map { "\(name) \($0)" }
           }.first
       }
     // `hero list` for `heroes list`.
@@ -420,10 +422,8 @@ extension CommandTree {
     {
       let others = given.filter { command.options.contains($0.option) }.flatMap(\.words)
       error.suggestion = (words.map(\.typed) + others).joined(separator: " ")
-      // There is no help for `SOURCE sync`.
-      let path = find(words).node.path
       error.hint =
-        isFile ? redirection(of: node) : .command("help \(path.isEmpty ? node.path : path)")
+        isFile ? redirection(of: node) : .command("help \(find(words).node.path)")
     } else {
       let takers = takers(of: option, beside: node)
       if !takers.isEmpty {
@@ -462,15 +462,15 @@ extension CommandTree {
       lines.append([source, node.path] + rest.dropFirst())
       if node.takesSource, rest.count == 1, isOther { lines.append([source, "list"]) }
     } else if rest.isEmpty || !node.takesSource {
-      // `search lamp --count` for `SOURCE search lamp --count`, with the first one that `--source` names.
+      // `search lamp --stats id` for that of a source, the first one that `--source` names.
       let named = names?.split(separator: ",").first.map(String.init)
       let sources = catalog.sources.contains { $0 == named } ? [named ?? ""] : catalog.sources
-      let verbs = sources.lazy.map { self.find([$0, node.path]) }
-      let verb = verbs.first {
-        $0.rest.isEmpty && $0.node.command?.options.contains(option) == true
-      }
-      if let command = verb?.node.command {
-        return ([sources.count == 1 ? sources[0] : "SOURCE", node.path] + rest, command)
+      for source in sources {
+        let verb = find([source, node.path])
+        guard verb.rest.isEmpty, let command = verb.node.command,
+          command.options.contains(option)
+        else { continue }
+        return ([source, node.path] + rest, command)
       }
     }
     return lines.lazy.compactMap { words in

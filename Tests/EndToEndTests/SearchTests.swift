@@ -113,6 +113,28 @@ import Testing
     }
   }
 
+  @Test func `counts the records of each source`() async throws {
+    var (lines, total): ([String], Int) = ([], 0)
+    for source in sourceNames {
+      let count = try await Binary.run("\(source) search spider --count --offline").lines.first
+      lines.append("\(source)\t\(count ?? "")")
+      total += count.flatMap { Int($0) } ?? 0
+    }
+    let outcome = try await Binary.run("search spider --count --offline")
+    // Bundled records may not be all.
+    #expect(outcome.status == 3 && outcome.lines == lines, "\(outcome)")
+    #expect(outcome.errors.contains("\(total) records counted\n"), "\(outcome)")
+    let json = try await Binary.run(
+      "search spider --count --source countries,heroes --offline --json")
+    #expect(json.output.contains(#"{"source":"countries","count":0}"#), "\(json)")
+    let page = try document(json).page
+    #expect(page.count == 2 && page.total == nil, "\(json)")
+    let filtered = try await Binary.run(
+      ["search", "spider", "--count", "--where", "publisher=none", "--offline"])
+    #expect(filtered.lines == ["heroes\t0"], "\(filtered)")
+    #expect(try await Binary.run("search spider --count --limit 3").status == 64)
+  }
+
   @Test func `of many sources without a match some are named`() async throws {
     let home = try TestHome()
     for index in 1...9 {

@@ -343,23 +343,23 @@ import Testing
     ),
     (
       "sync --max-pages 3",
-      "\"sync\" does not accept --max-pages\n\nDid you mean \"SOURCE sync --max-pages 3\"?\nhint: aggregator help sync"
+      "\"sync\" does not accept --max-pages\n\nDid you mean \"\(sourceNames[0]) sync --max-pages 3\"?\nhint: aggregator help \(sourceNames[0]) sync"
     ),
     (
-      "search spider --count",
-      "\"search\" does not accept --count\n\nDid you mean \"SOURCE search spider --count\"?\nhint: aggregator help search"
+      "search spider --stats id",
+      "\"search\" does not accept --stats\n\nDid you mean \"\(sourceNames[0]) search spider --stats id\"?\nhint: aggregator help \(sourceNames[0]) search"
     ),
     (
       "search spider --source heroes --group-by publisher",
       "\"search\" does not accept --group-by\n\nDid you mean \"heroes search spider --group-by publisher\"?\nhint: aggregator help heroes search"
     ),
     (
-      "search spider --source=products,heroes --count",
-      "\"search\" does not accept --count\n\nDid you mean \"products search spider --count\"?\nhint: aggregator help products search"
+      "search spider --source=products,heroes --stats id",
+      "\"search\" does not accept --stats\n\nDid you mean \"products search spider --stats id\"?\nhint: aggregator help products search"
     ),
     (
-      "search spider --source nope --count",
-      "\"search\" does not accept --count\n\nDid you mean \"SOURCE search spider --count\"?\nhint: aggregator help search"
+      "search spider --source nope --stats id",
+      "\"search\" does not accept --stats\n\nDid you mean \"\(sourceNames[0]) search spider --stats id\"?\nhint: aggregator help \(sourceNames[0]) search"
     ),
     (
       "man --help",
@@ -707,7 +707,7 @@ import Testing
     ),
     (
       "ls",
-      "unknown source or command \"ls\"\n\nDid you mean \"SOURCE list\"?\n"
+      "unknown source or command \"ls\"\n\nDid you mean \"\(sourceNames[0]) list\"?\n"
         + "hint: available sources: \(sourceNames.joined(separator: ", "))"
     ),
     (

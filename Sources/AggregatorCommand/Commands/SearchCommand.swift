@@ -18,15 +18,15 @@ extension Command {
         .source,
         .limit.with(
           about: "maximum number of records per source (default \(SearchOfSources.defaultLimit))"),
-        .condition, .order.with(about: "sort the records of each source by fields"),
+        .condition, .order.with(about: "sort the records of each source by fields"), .count,
       ] + Option.reading(timeout: "time limit per source (default 10s)") + Option.formatting,
       fields: SearchHit.fields(of: plugins),
       notes: [
         "If a source does not respond within \(SearchOfSources.defaultTime.text) (see --timeout), its local "
           + "data is searched. The exit code is 3 if a source has no answer at all, or less than all.",
-        "--where and --sort read cached records, and leave out sources without their fields, which is said; "
+        "--where, --sort and --count read cached records, and leave out sources without their fields, which is said; "
           + "\"help filters\" tells more. --sort and --limit hold for each source: the sources keep their order. "
-          + "The search of one source can also count, group and read all records of its service.",
+          + "The search of one source can also group records and read all of its service.",
       ],
       examples: [
         ("search \(query)", "search all sources"),
@@ -64,11 +64,11 @@ extension Command {
         hint: .command("\(plugins[0].name) search \(query.text.typed) --limit \(limit)"))
     }
     let output = try OutputOptions(invocation, in: context)
-    var writer = try SearchWriter(query, plugins, output, context)
     var search = SearchOfSources(
       query, limit: limit, within: options.deadline ?? SearchOfSources.defaultTime,
       options.cachePolicy, chosen: output.fields)
-    search.selection = selection
+    (search.selection, search.countsOnly) = (selection, invocation.has(.count))
+    var writer = try SearchWriter(search, plugins, output, context)
     let left = Mutex(plugins.map(\.name))
     context.progress.say { "Searching \(left.withLock { $0.joined(separator: ", ") })…" }
     try await withThrowingTaskGroup(of: SourceSearch?.self) { group in
@@ -127,7 +127,7 @@ struct SearchWriter {
   /// With less, the records of all sources are cards: some have tables that would not fit.
   private static let minWidthForTables = 60
 
-  private let query: SearchQuery
+  private let asked: SearchOfSources
   private let names: [String]
   private let output: OutputOptions
   private let context: CommandContext
@@ -140,25 +140,26 @@ struct SearchWriter {
   private var hiddenFields: [String] = []
 
   init(
-    _ query: SearchQuery, _ plugins: [any Plugin], _ output: OutputOptions,
+    _ search: SearchOfSources, _ plugins: [any Plugin], _ output: OutputOptions,
     _ context: CommandContext
   ) throws(CommandError) {
-    self.query = query
+    asked = search
     self.output =
       context.terminal.width < Self.minWidthForTables ? output.inCards : output
     self.context = context
     names = plugins.map(\.name)
     var listing = try output.listing(
-      "search", of: nil, query: query, fields: SearchHit.fields(of: plugins),
-      layout: RecordLayout(card: []))
+      "search", of: nil, query: search.query,
+      fields: search.countsOnly ? SearchHit.ofCounts : SearchHit.fields(of: plugins),
+      layout: RecordLayout(card: search.countsOnly ? ["source", "count"] : []))
     listing.object = \.object
-    isGrouped = output.isForPeople && listing.chosen == nil
+    isGrouped = output.isForPeople && listing.chosen == nil && !search.countsOnly
     printer = RecordPrinter(listing, output, in: context)
   }
 
   var isComplete: Bool { shown.count == names.count }
 
-  var hasHits: Bool { shown.values.contains { !$0.hits.isEmpty } }
+  var hasHits: Bool { shown.values.contains { $0.outcome.count > 0 } }
 
   mutating func take(_ search: SourceSearch) throws {
     guard let index = names.firstIndex(of: search.source) else { return }
@@ -185,14 +186,20 @@ struct SearchWriter {
       context.note(hidden: hiddenFields)
     } else {
       if output.isForPeople { try printer.print(searches.flatMap(\.hits)) }
-      try printer.finish(ListingSummary(joining: searches.map(\.answer)))
+      var summary = ListingSummary(joining: searches.map(\.answer))
+      summary.count = searches.flatMap(\.hits).count
+      try printer.finish(summary)
+    }
+    if asked.countsOnly {
+      let count = searches.reduce(0) { $0 + $1.outcome.number }
+      context.diagnostics.note("\(count.of("record")) counted")
     }
     for note in searches.compactMap(\.outcome.firstPage) { context.diagnostics.note(note) }
     for search in searches where !search.hits.isEmpty {
       search.outcome.reportAmount(to: context.diagnostics, isNamed: true)
     }
     let without = searches.filter { search in
-      search.hits.isEmpty && search.failure == nil && !search.isLeftOut
+      search.outcome.count == 0 && search.failure == nil && !search.isLeftOut
         && !search.outcome.foundNothingYet
     }
     let empty = without.map(\.source)
@@ -210,7 +217,7 @@ struct SearchWriter {
           ? " in bundled sample data"
           : " (only bundled sample data of \(sampled.joined(separator: ", ")))"
       context.diagnostics.note(
-        "No \(words) \"\(query.text.fitted(to: 80))\"\(part)\(suggestion.didYouMean)")
+        "No \(words) \"\(asked.query.text.fitted(to: 80))\"\(part)\(suggestion.didYouMean)")
     }
     reportRemarks(searches)
     reportFailures(searches)
@@ -302,19 +309,5 @@ extension ListingOutcome.Remark {
       return Warning(.bundled, warning.message.prefix { $0 != "(" }.trimmed)
     default: return warning
     }
-  }
-}
-
-extension [String] {
-  /// The records of any of these sources: `countries, records of shop, wiki or 10 others`.
-  fileprivate var recordsOfAny: String {
-    let nouns = map { RecordNoun($0) }
-    let others = nouns.filter { !$0.isPlural }.map(\.plural)
-    var words = nouns.filter(\.isPlural).map(\.plural)
-    if let first = others.first { words += ["records of \(first)"] + others.dropFirst() }
-    // A rest of one would take as much room as its name.
-    if words.count > 7 { words[6...] = ["\(words.count - 6) others"] }
-    return words.count < 2
-      ? words.joined() : "\(words.dropLast().joined(separator: ", ")) or \(words[words.count - 1])"
   }
 }

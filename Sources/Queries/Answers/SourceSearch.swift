@@ -18,6 +18,8 @@ package struct SearchOfSources: Sendable {
   package let chosen: [String]?
   /// The selection and order of the cached records of each source; `nil` for the search of the service.
   package var selection: SelectionText?
+  /// True if only the number of the selected records of each source is asked for.
+  package var countsOnly = false
 
   package init(
     _ query: SearchQuery, limit: Int, within time: Duration, _ cachePolicy: CachePolicy,
@@ -122,7 +124,11 @@ extension Plugin {
     let origin = outcome.origin
     return SourceSearch(
       source: name, outcome: outcome,
-      hits: origin.map { origin in records.map { SearchHit($0, of: self, from: origin) } } ?? [],
+      hits: origin.map { origin in
+        search.countsOnly
+          ? [SearchHit(outcome.number, of: self, from: origin)]
+          : records.map { SearchHit($0, of: self, from: origin) }
+      } ?? [],
       failure: error.map { CommandError($0, of: self) },
       isLeftOut: isLeftOut, origin: origin,
       printTable: { output, context in
@@ -162,7 +168,9 @@ extension Plugin {
     }
     var run = ListingRun(
       source, of: self, matching: search.query,
-      .page(of: min(search.limit, policy.largestPage)), outcome)
+      search.countsOnly
+        ? .all(pageSize: 1000) : .page(of: min(search.limit, policy.largestPage)), outcome)
+    (run.countsOnly, run.outcome.isNumber) = (search.countsOnly, search.countsOnly)
     run.store = environment.store
     run.chosen = search.chosen
     run.detailsHint = .command("\(name) search \(search.query.text.typed) --details")
@@ -195,6 +203,23 @@ package struct SearchHit: SourceRecord {
     object = plugin.fields.object(of: record).named(plugin.name)
   }
 
+  /// The number of the records of a source, in the place of them.
+  init(_ count: Int, of plugin: some Plugin, from origin: Provenance.Origin) {
+    source = plugin.name
+    id = plugin.name
+    label = ""
+    self.origin = origin.rawValue
+    object = ["source": .string(plugin.name), "count": .integer(count)]
+  }
+
+  /// The fields of numbers of records.
+  package static let ofCounts: [Field<SearchHit>] = [
+    common[0],
+    Field("count", "Count", .integer, about: "The number of records.") {
+      $0.object["count"] ?? .null
+    },
+  ]
+
   private static let common: [Field<SearchHit>] = [
     Field("source", "Source", \.source, about: "The source."),
     Field("id", "ID", \.id, about: "The record's ID in its source."),
@@ -224,6 +249,20 @@ extension JSON {
   package func named(_ source: String) -> JSON {
     guard case .object(let members) = self else { return self }
     return .object([JSON.Member("source", .string(source))] + members)
+  }
+}
+
+extension [String] {
+  /// The records of any of these sources: `countries, records of shop, wiki or 10 others`.
+  package var recordsOfAny: String {
+    let nouns = map { RecordNoun($0) }
+    let others = nouns.filter { !$0.isPlural }.map(\.plural)
+    var words = nouns.filter(\.isPlural).map(\.plural)
+    if let first = others.first { words += ["records of \(first)"] + others.dropFirst() }
+    // A rest of one would take as much room as its name.
+    if words.count > 7 { words[6...] = ["\(words.count - 6) others"] }
+    return words.count < 2
+      ? words.joined() : "\(words.dropLast().joined(separator: ", ")) or \(words[words.count - 1])"
   }
 }
 

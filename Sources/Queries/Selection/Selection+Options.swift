@@ -4,9 +4,9 @@ package import AggregatorTerminal
 import DeclaredSource
 
 extension SelectionText {
-  /// `nil` without an option that selects or sorts records.
+  /// `nil` without an option that selects, sorts or counts records.
   package init?(_ invocation: Invocation) {
-    guard invocation.has(.condition) || invocation.has(.order) else { return nil }
+    guard [.condition, .order, .count].contains(where: invocation.has) else { return nil }
     self.init(conditions: invocation.texts(.condition), order: invocation.text(.order))
   }
 
