@@ -171,6 +171,7 @@ package struct FieldSummary: Hashable, Sendable {
     }
     var rows = SummaryRows(values, columns)
     rows.keyCount = fields.count
+    rows.hasEmpty = groups.contains { $0.measured.empty > 0 }
     return rows
   }
 }
@@ -257,6 +258,9 @@ package struct SummaryRows: Sendable {
   /// The names of the fields of groups of which a record has several values.
   fileprivate var lists: [String] = []
 
+  /// True if records of measured groups have no value, which the count of the values leaves out.
+  fileprivate var hasEmpty = false
+
   /// A field may have the name of a number.
   fileprivate init(_ rows: [[JSON]], _ columns: [Column]) {
     self.rows = rows.enumerated().map { SummaryRow(id: $0.offset, values: $0.element) }
@@ -290,6 +294,9 @@ package struct SummaryRows: Sendable {
   package func report(to diagnostics: Diagnostics, of total: Int) {
     if rows.count < total {
       diagnostics.note("\(rows.count) of \(total) \(noun) · all: without --limit")
+    }
+    if hasEmpty {
+      diagnostics.note("note: \"count\" is that of values; \"empty\" counts records without one")
     }
     guard !lists.isEmpty else { return }
     diagnostics.note(

@@ -397,6 +397,12 @@ import Testing
         "notes list --stats price", ["AGGREGATOR_FORCE_TTY": width, "TERM": "dumb"])
       #expect(shown.output.contains("1.833333") && !shown.output.contains("1.8333333"), "\(shown)")
     }
+    let piped = try await home.run("notes list --stats price --format table")
+    #expect(piped.output.contains("1.833333") && !piped.output.contains("1.8333333"), "\(piped)")
+    // The number of values is not that of records.
+    let ofValues = "note: \"count\" is that of values; \"empty\" counts records without one\n"
+    let sizes = try await home.run("notes list --group-by kind --stats size")
+    #expect(sizes.errors.contains(ofValues) && !stats.errors.contains(ofValues), "\(sizes)")
     // A narrow table leaves out what says least.
     for (width, head) in [
       (80, "kind Count Min Max Mean Median Sum Distinct Others Empty"),

@@ -299,6 +299,7 @@ private struct RecordListing<P: Plugin> {
       output.format == .table && (output.keepsTable || context.terminalLayout.width >= 60)
       && rows.keyCount > 0
     if output.format == .table, !comparesGroups { listing.fields = rows.fieldsOfCards }
+    if output.isForPeople { listing.fields = listing.fields.map(\.rounded) }
     (listing.keyCount, listing.prefersCards) = (comparesGroups ? rows.keyCount : 0, !comparesGroups)
     listing.chosen = try output.fields.map { [all = listing.fields] in
       let fields = try all.fields(named: all.names(listedAs: $0))

@@ -95,9 +95,7 @@ where Item.ID: CustomStringConvertible {
   /// The fields of cards: of a computed table with the numbers that a person sees in it.
   func fieldsOfCards(on layout: TerminalLayout) -> [Field<Item>] {
     guard prefersCards, layout.isRead else { return fieldsForPeople }
-    return fieldsForPeople.map { field in
-      Field(field.name, field.label, field.kind, about: field.about) { field[$0].rounded }
-    }
+    return fieldsForPeople.map(\.rounded)
   }
 
   /// The fields of TSV, CSV and Markdown: all of a record, as in JSON.

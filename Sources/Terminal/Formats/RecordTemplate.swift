@@ -273,3 +273,8 @@ extension JSON {
     return Double(aligned(to: 6) ?? shortened ?? "").map { .number($0) } ?? .number(number)
   }
 }
+
+extension Field {
+  /// This field with computed numbers as a person reads them.
+  package var rounded: Field { Field(name, label, kind, about: about) { self[$0].rounded } }
+}
