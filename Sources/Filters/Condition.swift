@@ -407,7 +407,10 @@ extension Array {
   package func field<Item>(named name: String) throws(FilterError) -> Field<Item>
   where Element == Field<Item> {
     guard let field = first(where: { $0.name == name }) else {
-      let members = map(\.name).filter { $0.hasPrefix("\(name).") || $0.hasSuffix(".\(name)") }
+      // A column of groups of dates has the unit in its name.
+      let members = map(\.name).filter {
+        $0.hasPrefix("\(name).") || $0.hasPrefix("\(name):") || $0.hasSuffix(".\(name)")
+      }
       // `avg(points)`, as in SQL.
       let start = name.firstIndex(of: "(").map(name.index(after:)) ?? name.startIndex
       var meant = String(name[start...].prefix { $0 != ")" })

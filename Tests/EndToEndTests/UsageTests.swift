@@ -617,6 +617,10 @@ import Testing
       "unknown field \"cuont\"\n\nDid you mean \"count\"?\nhint: available fields: publisher, count"
     ),
     (
+      "users list --group-by registeredAt:year --fields registeredAt --offline",
+      "unknown field \"registeredAt\"\n\nDid you mean \"registeredAt:year\"?\nhint: available fields: registeredAt:year, count"
+    ),
+    (
       "heroes list --offline --refresh",
       "--offline and --refresh cannot be used together\nhint: aggregator help heroes list"
     ),
