@@ -60,6 +60,7 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
       throw error
     }
     var page = try recordStore.page(slice, next: slice.hasMore ? last : nil, seal)
+    if isUnmatched { page.provenance.fetchedAt = try await recordStore.oldestFetch() }
     // A record is as old as its last change, but the last sync has seen it.
     page.provenance.fetchedAt = sync?.begun ?? page.provenance.fetchedAt
     if isOnly, sync == nil, start == nil {
@@ -68,14 +69,13 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     }
     if isInPlaceOfService, sync == nil {
       try await qualify(&page, of: request, isFirst: start == nil)
-      if isUnmatched { page.provenance.fetchedAt = try await recordStore.oldestFetch() }
     }
     return page
   }
 
   /// True for a search if records are cached, and nothing else is searched.
   private func isAnswerWithoutMatch(_ request: PageRequest) async throws(SourceError) -> Bool {
-    guard isLast, request.query != nil else { return false }
+    guard isLast || isOnly, request.query != nil else { return false }
     return try await recordStore.store.status(of: recordStore.source).records > 0
   }
 

@@ -69,6 +69,9 @@ struct StoredSourceTests {
     #expect(
       page.warnings
         == [Warning(.partlyCached, "limited to cached records: 2, possibly not all")])
+    // Of a source that has no others, a sync was not complete.
+    let only = try await notes.onlyRecords.page(request)
+    #expect(only.records.isEmpty && only.warnings.map(\.code) == [.incomplete])
     let first = notes.recordsInPlaceOfService(areLast: false)
     #expect(await first.failure(of: request)?.code == .nothingCached)
   }
