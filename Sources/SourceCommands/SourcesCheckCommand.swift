@@ -115,8 +115,10 @@ package struct SourceCheck: Entry {
   let settings: [String]
   /// The records of a page as the laws judge them, or the failure of the service.
   let page: Result<LawReport, SourceError>
-  /// The warnings about the page, and about records that the last finished sync may lack.
-  let remarks: [String]
+  /// The warnings about the page.
+  let pageRemarks: [String]
+  /// The reason that the last finished sync may lack records; `nil` if it does not, or if the page or its failure says it.
+  let shortfall: String?
   /// The failure of the last sync; `nil` if it had none.
   package let syncFailure: String?
   /// True if the page or the last sync lacks records, or may.
@@ -127,6 +129,12 @@ package struct SourceCheck: Entry {
   let origin: Provenance.Origin?
 
   package var failure: SourceError? { page.failure }
+
+  /// The warnings about the page and the last sync.
+  var remarks: [String] {
+    pageRemarks
+      + [shortfall.map { "the last sync may lack records: \($0)" }, syncFailure].compactMap(\.self)
+  }
 
   private var report: LawReport? { try? page.get() }
 
@@ -203,18 +211,15 @@ extension Plugin {
     let coverage = try? await environment.store?.coverage(of: name)
     let failure = try? await environment.store?.syncFailure(of: name)
     // The page may have said it, or the failure does.
-    if let shortfall = coverage?.shortfall?.description, !remarks.contains(shortfall),
-      failure.map(shortfall.hasPrefix) != true
-    {
-      remarks.append("the last sync may lack records: \(shortfall)")
+    let shortfall = coverage?.shortfall.flatMap { shortfall in
+      let words = shortfall.description
+      return remarks.contains(words) || failure.map(words.hasPrefix) == true ? nil : words
     }
-    let syncFailure = failure.map { "the last sync failed: \($0)" }
-    if let syncFailure { remarks.append(syncFailure) }
     return SourceCheck(
       id: name, key: keyState(environment.settings), settings: shownSettings(environment.settings),
-      page: report,
-      remarks: remarks, syncFailure: syncFailure,
-      isIncomplete: unreadable != nil || coverage?.shortfall != nil || syncFailure != nil
+      page: report, pageRemarks: remarks, shortfall: shortfall,
+      syncFailure: failure.map { "the last sync failed: \($0)" },
+      isIncomplete: unreadable != nil || coverage?.shortfall != nil || failure != nil
         || first?.warnings.contains { $0.meansIncomplete } == true,
       time: taken, stored: stored,
       origin: await answer(

@@ -50,8 +50,58 @@ import Testing
     let services = (document["items"]?.array ?? []).filter { $0["area"] == "services" }
     let states = services.compactMap { $0["state"]?.string }
     #expect(states == ["ok", "missing", "failed", "failed"], "\(services)")
-    #expect(services[3]["remedy"] == "aggregator sources check users --verbose", "\(services)")
+    #expect(services[2]["remedy"] == "try again later", "\(services)")
+    #expect(
+      services[3]["remedy"]
+        == "check that the service runs at this address, or change its URL: RANDOM_USER_URL",
+      "\(services)")
     #expect(countries.requests.count == 1)
+  }
+
+  @Test func `problems end the screen, and no service whose records are missing is ok`()
+    async throws
+  {
+    let countries = try FakeCountries()
+    let lamps = try LoopbackServer { request in
+      let page = request.query["page"].flatMap { Int($0) } ?? 1
+      let rows = (1...24).dropFirst((page - 1) * 10).prefix(10).map {
+        #"{"id": \#($0), "name": "lamp \#($0)"}"#
+      }
+      return .json(#"{"total": 25, "lamps": [\#(rows.joined(separator: ","))]}"#)
+    }
+    let home = try TestHome(countries.settings)
+    let added = try await home.run("sources add lamps \(lamps.baseURL)/lamps --rate off")
+    #expect(added.status == 0, "\(added)")
+    #expect(try await home.run("lamps sync").status == 3)
+
+    let page = try await home.run("doctor", ["AGGREGATOR_FORCE_TTY": "80", "NO_COLOR": "1"])
+    #expect(page.status == 3, "\(page)")
+    // Products and users.
+    #expect(page.lines.last?.hasPrefix("2 problems, ") == true, "\(page)")
+    let paragraphs = page.output.split(separator: "\n\n").suffix(3).map {
+      $0.split(separator: "\n")
+    }
+    #expect(paragraphs.map(\.first).dropLast() == ["Notes", "Problems"], "\(page)")
+    #expect(paragraphs[1].count < 22, "\(page)")
+    for setting in ["PRODUCTS_URL", "RANDOM_USER_URL"] {
+      #expect(paragraphs[1].contains { $0.contains(setting) }, "\(page)")
+    }
+    // The line of the service says which key is missing.
+    #expect(paragraphs[0].count { $0.contains("COMIC_VINE_API_KEY is not set") } == 1, "\(page)")
+    #expect(!page.output.contains("COMIC_VINE_API_KEY  not set"), "\(page)")
+
+    let outcome = try await home.run("doctor lamps --json")
+    #expect(outcome.status == 0, "\(outcome)")
+    let document = try JSONDecoder().decode(JSON.self, from: Data(outcome.output.utf8))
+    let found = (document["items"]?.array ?? []).filter { $0["name"] == "lamps" }
+    #expect(found.map { $0["area"] } == ["store", "services"], "\(found)")
+    #expect(found.map { $0["state"] } == ["missing", "warning"], "\(found)")
+    #expect(
+      found.map { $0["remedy"] } == [
+        "only its service can mend that", "aggregator sources check lamps",
+      ], "\(found)")
+    let words = found.last?["found"]?.string
+    #expect(words?.hasSuffix(" ms; the last sync may lack records") == true, "\(found)")
   }
 
   @Test func `an invalid setting is exit code 78, and all else is still examined`() async throws {
@@ -85,6 +135,7 @@ import Testing
       "doctor --offline", ["AGGREGATOR_FORCE_TTY": "100", "NO_COLOR": "1"])
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.output.contains("apt install chafa"))
+    #expect(outcome.output.contains("not installed: Parquet"))
     #expect(outcome.output.contains("pip install duckdb-cli"))
     // No line is wider than the terminal.
     for line in outcome.output.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }

@@ -79,7 +79,7 @@ extension Command {
             "not examined: the settings, which may name it, cannot be read")
           : Finding("store", "store", .failed, error.message, error.hint.map(context.plain)))
     }
-    findings.sort { Finding.areas.index(of: $0.area) < Finding.areas.index(of: $1.area) }
+    findings = Finding.areas.flatMap { area in findings.filter { $0.area == area } }
     let problems = findings.filter(\.isProblem)
     if output.isForPeople, output.fields == nil {
       try context.listingOutput.write(
@@ -98,58 +98,15 @@ extension Command {
   }
 }
 
-/// One thing that was examined.
-private struct Finding: Entry {
-  enum State: String {
-    case ok
-    /// Something optional is not there.
-    case missing
-    /// Something that works as it is needs a decision.
-    case warning
-    case failed
-  }
-
-  static let areas = [
-    "paths", "store", "settings", "queries", "services", "programs", "libraries", "system",
-  ]
-
-  let area: String
-  let id: String
-  let state: State
-  let found: String
-  /// How to mend it; `nil` if nothing is wrong.
-  let remedy: String?
-
-  init(
-    _ area: String, _ id: String, _ state: State, _ found: String, _ remedy: String? = nil
-  ) {
-    self.area = area
-    self.id = id
-    self.state = state
-    self.found = found
-    self.remedy = remedy
-  }
-
-  /// A saved query that does not run hinders nothing else.
-  var isProblem: Bool { state == .failed || area == "queries" }
-
-  var isUnusableStore: Bool { state == .failed && id == "store" }
-
-  static let fields: [Field<Finding>] = [
-    Field("area", "Area", \.area, about: "What it belongs to."),
-    Field("name", "Name", \.id, about: "What was examined."),
-    Field("state", "State", \.state.rawValue, about: "ok, missing (optional), warning or failed."),
-    Field("found", "Found", \.found, about: "What there is, or what is wrong."),
-    Field("remedy", "Remedy", \.remedy, about: "What mends it."),
-  ]
-
+extension Finding {
   /// The libraries that are loaded when they are needed.
   static var libraries: [Finding] {
     func library(
       _ name: String, _ isInstalled: Bool, for use: String, _ package: String
     ) -> Finding {
       Finding(
-        "libraries", name, isInstalled ? .ok : .missing, use,
+        "libraries", name, isInstalled ? .ok : .missing,
+        isInstalled ? use : "not installed: \(use)",
         isInstalled ? nil : "apt install \(package), or the package of your system")
     }
     var libraries = [
@@ -307,7 +264,8 @@ extension CommandContext {
     return programs.map { name, use in
       let path = ExternalProgram.path(of: name, variables)
       return Finding(
-        "programs", name, path == nil ? .missing : .ok, path.map { "\(use): \($0)" } ?? use,
+        "programs", name, path == nil ? .missing : .ok,
+        path.map { "\(use): \($0)" } ?? "not installed: \(use)",
         path == nil
           ? name == "duckdb"
             ? "pip install duckdb-cli" : "apt install \(name == "xdg-open" ? "xdg-utils" : name)"
@@ -336,10 +294,6 @@ extension CommandContext {
           ?? "not found where \(shell.rawValue) usually has them",
         path == nil ? diagnostics.command("help completions \(shell.rawValue)") : nil)
     ]
-  }
-
-  fileprivate func plain(_ hint: Hint) -> String {
-    diagnostics.texts(of: hint).joined(separator: "; ")
   }
 
   fileprivate var clock: Finding {
@@ -393,31 +347,7 @@ extension CommandContext {
         findings += try await Self.examine(file)
       }
       for plugin in plugins {
-        let status = try await store.status(of: plugin.name)
-        guard status.records > 0 else { continue }
-        // Another clock has written it, or this one is wrong.
-        let isAhead = status.fetchedAt.map { $0 > Date().addingTimeInterval(300) } ?? false
-        let oldest = try await plugin.oldestFetch(in: store)
-        let fetch = oldest.map { "fetched \($0.age(at: Date()))" }
-        let gap = try await plugin.gap(in: store)
-        let reason = gap?.warning.warning.message
-        let list = diagnostics.command("\(plugin.name) list --all --refresh")
-        let remedy =
-          gap?.hint
-          ?? (gap?.hasUnreadableRows == true
-            ? .words("only its service can mend that; \(list) says where it is") : nil)
-        let count =
-          gap?.isOfChangedFile == false ? nil : "\(plugin.noun.count(status.records)) cached"
-        let cached = [count, fetch].compactMap(\.self).joined(separator: ", ")
-        findings.append(
-          isAhead
-            ? Finding(
-              "store", plugin.name, .failed, "records are of the future",
-              "set the clock of this machine")
-            : Finding(
-              "store", plugin.name, gap == nil ? .ok : .missing,
-              (count == nil ? [reason, cached] : [cached, reason]).compactMap(\.self)
-                .joined(separator: "; "), remedy.map(plain)))
+        findings += try await [cache(of: plugin, in: store)].compactMap(\.self)
       }
       return findings + moved
     } catch {
@@ -458,123 +388,5 @@ extension CommandContext {
         overflow ? "enough" : Int(clamping: free).byteCount,
         isEnough ? nil : "free some space, or set another directory for data"))
     return findings
-  }
-
-  /// One request to each service; what is wrong with a manifest is found among the settings.
-  fileprivate func services(
-    _ plugins: [any Plugin], in environment: PluginEnvironment, within time: Duration
-  ) async -> [Finding] {
-    let plugins = plugins.filter { ($0 as? DeclaredPlugin)?.failure == nil }
-    return await plugins.concurrentMap { plugin in
-      let check = await plugin.check(in: environment, within: time)
-      guard let failure = check.failure else {
-        let verb = (plugin as? DeclaredPlugin)?.manifest.file == nil ? "answers" : "file read"
-        let found = [
-          check.violation ?? "\(verb) in \(check.milliseconds ?? 0) ms", check.syncFailure,
-        ].compactMap(\.self).joined(separator: "; ")
-        guard check.isSound, check.syncFailure != nil else {
-          return Finding(
-            "services", plugin.name, check.isSound ? .ok : .failed, found,
-            check.isSound ? nil : self.diagnostics.command("sources check \(plugin.name) --verbose")
-          )
-        }
-        return Finding(
-          "services", plugin.name, .warning, found,
-          self.diagnostics.command("\(plugin.syncArguments) --verbose"))
-      }
-      let remedy =
-        failure.hint(settings: plugin.settings).map(self.plain)
-        ?? self.diagnostics.command("sources check \(plugin.name) --verbose")
-      // A missing key is one of the settings.
-      return Finding(
-        "services", plugin.name, failure.code == .missingKey ? .missing : .failed,
-        failure.message, remedy)
-    }
-  }
-}
-
-extension String {
-  /// This text, in which a path that is wider than a line has line breaks after slashes.
-  fileprivate func brokenAtSlashes(within room: Int) -> String {
-    split(separator: " ", omittingEmptySubsequences: false).map { word in
-      guard word.displayWidth > room else { return String(word) }
-      var (lines, line) = (word.startIndex == startIndex ? "" : "\n", "")
-      for (index, part) in word.split(separator: "/", omittingEmptySubsequences: false).enumerated()
-      {
-        let part = index == 0 ? String(part) : "/\(part)"
-        if !line.isEmpty, line.displayWidth + part.displayWidth > room {
-          lines += line + "\n"
-          line = ""
-        }
-        line += part
-      }
-      return lines + line
-    }.joined(separator: " ")
-  }
-}
-
-extension [String] {
-  fileprivate func index(of name: String) -> Int { firstIndex(of: name) ?? count }
-}
-
-extension [Finding] {
-  /// Narrower columns would break most paths.
-  private static var minRoom: Int { 30 }
-
-  /// A paragraph for each area: `✓ heroes    answers in 82 ms`.
-  fileprivate func page(on layout: TerminalLayout, hasUTF8: Bool) -> String {
-    let widest = map(\.id.displayWidth).max() ?? 0
-    // A finding is below its name where it would have no room beside it.
-    let isNarrow = layout.width < widest + 4 + Self.minRoom
-    let column = isNarrow ? 4 : widest + 4
-    var text = ""
-    var area = ""
-    for finding in self {
-      if finding.area != area {
-        area = finding.area
-        var heading = Line(on: layout)
-        heading.add(area.capitalizedFirst, as: .heading)
-        text += (text.isEmpty ? "" : "\n") + heading.text + "\n"
-      }
-      let mark =
-        switch finding.state {
-        case .ok: hasUTF8 ? "✓" : "+"
-        case .missing: hasUTF8 ? "–" : "-"
-        case .warning: "!"
-        case .failed: hasUTF8 ? "✗" : "x"
-        }
-      var line = Line(on: layout)
-      line.add(mark, as: finding.state == .ok ? .id : finding.state == .failed ? .error : .label)
-      line.move(to: 2)
-      line.add(finding.id.safeLine)
-      if isNarrow {
-        text += line.text + "\n"
-        line = Line(on: layout)
-      }
-      line.move(to: column)
-      let wrap = Wrap(Swift.max(10, layout.width - column))
-      for (index, words) in [finding.found, finding.remedy].compactMap(\.self).enumerated() {
-        let broken = words.safeLine.brokenAtSlashes(within: layout.width - column)
-        for (number, piece) in wrap.lines(of: broken).enumerated() {
-          if index + number > 0 {
-            text += line.text + "\n"
-            line = Line(on: layout)
-            line.move(to: column)
-          }
-          line.add(piece, as: index == 1 ? .label : finding.state == .failed ? .error : nil)
-        }
-      }
-      text += line.text + "\n"
-    }
-    return text + "\n\(summary)\n"
-  }
-
-  /// The numbers of what does not work, and of what is missing or needs a decision.
-  fileprivate var summary: String {
-    let problems = count(where: \.isProblem)
-    let notes = count { !$0.isProblem && $0.state != .ok }
-    guard problems + notes > 0 else { return "All is well" }
-    return (problems > 0 ? problems.of("problem") : "No problems")
-      + (notes > 0 ? ", \(notes.of("note"))" : "")
   }
 }
