@@ -353,7 +353,10 @@ extension Plugin {
   }
 
   /// Says that the rate of another source of the service limits this one, or the other way round; `nil` if neither does.
-  package func rateNote(in environment: PluginEnvironment) -> String? {
+  ///
+  /// - Parameter isChosen: False if a person has not chosen the rate of this source, so that a lower one of another is no
+  ///   surprise.
+  package func rateNote(in environment: PluginEnvironment, isChosen: Bool = true) -> String? {
     guard let service = try? service(in: environment) else { return nil }
     let own = try? rate(in: environment)
     let others = others(of: service, in: environment).map {
@@ -363,6 +366,7 @@ extension Plugin {
     if case (let other, let rate?)? = others.max(by: { $0.1?.interval ?? 0 < $1.1?.interval ?? 0 }),
       rate.interval > interval
     {
+      guard isChosen else { return nil }
       return "Requests of \(name) are limited to \(rate) by \(other), a source of the same host: "
         + "the lowest rate holds for all"
     }

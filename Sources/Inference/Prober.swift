@@ -1,6 +1,7 @@
 import AggregatorFormats
 package import AggregatorKit
 package import DeclaredSource
+import Synchronization
 
 /// Finds out what a manifest does not say, and proves the paging by reading a second page.
 package struct Prober: Sendable {
@@ -225,11 +226,15 @@ package struct Prober: Sendable {
     }
     proposal.requests += 1
     var received: HTTPResponse?
+    let addresses = Mutex<[String]>([])
     do throws(SourceError) {
       let service = manifest.authority ?? name
-      let sent: Result<Answer, SourceError> = await Observer.$current.withValue(
-        environment.observer
-      ) { [request] in
+      let observer = environment.observer.also { event in
+        guard case .received(_, _, _, let address) = event else { return }
+        addresses.withLock { $0.append(address) }
+      }
+      let sent: Result<Answer, SourceError> = await Observer.$current.withValue(observer) {
+        [request] in
         await Result { () async throws(SourceError) in
           try await self.answer(to: request, of: manifest)
         }
@@ -266,7 +271,12 @@ package struct Prober: Sendable {
       }
       if Deadline.hasPassed { proposal.isOutOfTime = true }
       var failure = error
-      failure.cause = error.cause ?? received.flatMap { UnusableResponse($0) }
+      let (first, last) = addresses.withLock { ($0.first, $0.last) }
+      failure.cause =
+        error.cause ?? received.flatMap { UnusableResponse($0, isRedirected: first != last) }
+      if case .page(isRedirected: true)? = failure.cause as? UnusableResponse, let last {
+        failure.message = "\(manifest.authority ?? name) redirects to an HTML page, \(last)"
+      }
       if let body = received?.body, case .otherFormat? = failure.cause as? UnusableResponse,
         JSONText.errorOffset(in: body) == body.count
       {
@@ -361,11 +371,17 @@ package struct Prober: Sendable {
       return
     }
     if let given = proposal.manifest.rows {
-      guard let rows = given.rows(in: document) else {
+      let rows = given.rows(in: document)
+      guard let rows, rows.isEmpty || rows.contains(where: \.isObject) else {
+        let path = given.description.oneLine(atMost: 80)
+        var error = noList(in: first.exchange, isFile: proposal.manifest.file != nil)
+        error.message =
+          rows?.first.map {
+            "the list at \"\(path)\" has no objects: its first element is \($0.text.oneLine(atMost: 40))"
+          } ?? "there is no list at \"\(path)\""
+        if let remedy = first.exchange.listRemedy { (error.remedy, error.cause) = (remedy, nil) }
         throw failure(reportedBy: first, of: proposal.manifest) ?? cut(first, proposal.manifest)
-          ?? SourceError(
-            .malformed, "there is no list at \"\(given.description.oneLine(atMost: 80))\"",
-            remedy: first.exchange.listRemedy)
+          ?? error
       }
       proposal.note("rows", given.description, "as told; \(rows.count.of("row"))")
       return
@@ -409,8 +425,8 @@ package struct Prober: Sendable {
       message += ": \(mixed)"
     } else if exchange.isRecord {
       message = "\(what) is a single record"
-    } else if let entries = exchange.objectOfObjects {
-      message += ", but an object whose members are objects: \(entries.names)"
+    } else if let entries = exchange.objectOfEntries {
+      message += ", but an object whose members are \(entries.kind): \(entries.names)"
       let rows = entries.path.description
       remedy = Remedy("if each is a record, name the list \(rows.oneLine(atMost: 80))")
       path = rows

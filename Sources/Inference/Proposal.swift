@@ -148,9 +148,11 @@ package struct Proposal: Sendable {
     await DeclaredPlugin("", manifest).pauseService(for: pause, in: environment)
   }
 
-  /// See ``Plugin/rateNote(in:)``.
-  package func rateNote(as name: String, in environment: PluginEnvironment) -> String? {
-    DeclaredPlugin(name, manifest).rateNote(in: environment)
+  /// See ``Plugin/rateNote(in:isChosen:)``.
+  package func rateNote(
+    as name: String, in environment: PluginEnvironment, isChosen: Bool
+  ) -> String? {
+    DeclaredPlugin(name, manifest).rateNote(in: environment, isChosen: isChosen)
   }
 
   init(manifest: Manifest) { self.manifest = manifest }
@@ -175,8 +177,8 @@ package enum UnusableResponse: Error {
   case unauthorized(keyPlace: String)
   /// 403, which may mean the same.
   case refusal(keyPlace: String)
-  /// An HTML page.
-  case page
+  /// An HTML page, perhaps at another URL, to which the service redirects, as those do that want a person to sign in.
+  case page(isRedirected: Bool)
   /// Neither JSON nor a format that is read as JSON.
   case otherFormat
 
@@ -202,12 +204,14 @@ package enum UnusableResponse: Error {
     return "Authorization: \(scheme.map { String($0.0) } ?? "Bearer")"
   }
 
-  init?(_ response: HTTPResponse) {
+  init?(_ response: HTTPResponse, isRedirected: Bool) {
     switch (response.status, response.body.firstSignificantByte) {
     case (401, _): self = .unauthorized(keyPlace: Self.keyPlace(in: response))
     case (403, _): self = .refusal(keyPlace: Self.keyPlace(in: response))
     case (200..<300, let first?):
-      self = first == UInt8(ascii: "<") && !response.body.isXML ? .page : .otherFormat
+      self =
+        first == UInt8(ascii: "<") && !response.body.isXML
+        ? .page(isRedirected: isRedirected) : .otherFormat
     default: return nil
     }
   }

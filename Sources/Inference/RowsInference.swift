@@ -29,24 +29,32 @@ extension Exchange {
     document.members.contains { normalized($0.name) == "id" && $0.value.kind == "scalar" }
   }
 
-  /// The first object of two or more whose members are all objects, which may be records or the parts of one, and their
-  /// names; `nil` for none.
-  var objectOfObjects: (path: Manifest.RowsPath, names: String)? {
+  /// The first object of two or more whose members are all objects, or else all numbers, such as rates of currencies, which
+  /// may be records or the parts of one, and their names; `nil` for none.
+  var objectOfEntries: (path: Manifest.RowsPath, kind: String, names: String)? {
     func find(
-      _ value: JSON, at path: JSONPath, depth: Int
-    ) -> (path: Manifest.RowsPath, names: String)? {
+      _ kind: String, _ value: JSON, at path: JSONPath = .root, depth: Int = 0,
+      where isEntry: @escaping (JSON) -> Bool
+    ) -> (path: Manifest.RowsPath, kind: String, names: String)? {
       let members = value.members
-      if members.count > 1, members.allSatisfy(\.value.isObject) {
+      if members.count > 1, members.allSatisfy({ isEntry($0.value) }) {
         let names = members.prefix(4).map { $0.name.oneLine(atMost: 40) }.joined(separator: ", ")
         let rows = Manifest.RowsPath(path, isEntries: true)
-        return (rows, members.count > 4 ? "\(names), …" : names)
+        return (rows, kind, members.count > 4 ? "\(names), …" : names)
       }
       guard depth < 2 else { return nil }
       return members.lazy.compactMap {
-        find($0.value, at: path.appending($0.name), depth: depth + 1)
+        find(
+          kind, $0.value, at: path.appending($0.name), depth: depth + 1, where: isEntry)
       }.first
     }
-    return find(document, at: .root, depth: 0)
+    return find("objects", document, where: \.isObject)
+      ?? find("numbers", document) { value in
+        switch value {
+        case .integer, .number: true
+        default: false
+        }
+      }
   }
 
   /// An element for which the longest list with objects is no list of them, in words; `nil` for no such list.

@@ -237,13 +237,24 @@ extension Command {
             "\(proposal.padded("saved"))nothing (\(Option.dryRun.spelling))\n")
         }
       }
-      for warning in proposal.warnings { context.diagnostics.warning("\(name): \(warning)") }
+      for warning in proposal.warnings {
+        let other = proposal.choices["rows"]?.first {
+          warning.hasSuffix("may also be at \"\($0)\"")
+        }
+        context.diagnostics.warning(
+          "\(name): \(warning)",
+          hint: other.map {
+            .words(
+              "if those are the records, use --rows \($0.typed)\(isSaved ? " and --replace" : "")")
+          })
+      }
       if isSaved, context.catalog.hasQuery(name) {
         context.diagnostics.warning(
           "the source hides the saved query \"\(name)\"",
           hint: .command("query rename \(name) NEW"))
       }
-      if isSaved, let note = proposal.rateNote(as: name, in: environment) {
+      let isChosen = option(ofKey: "rate").map(invocation.has) == true
+      if isSaved, let note = proposal.rateNote(as: name, in: environment, isChosen: isChosen) {
         context.diagnostics.note(note)
       }
       guard proposal.isProved else {
@@ -405,6 +416,9 @@ extension Command {
     let remedy =
       switch (proposal.isComplete, proposal.hasNoRows) {
       case (true, true): "try again when it has records, or use --yes"
+      case (true, false) where told == nil && proposal.json["body"]?["query"]?.string != nil:
+        "let the query ask for pageInfo { endCursor hasNextPage }, and take a variable $after for the cursor; or use --single "
+          + "or --yes"
       case (true, false):
         told.map { "correct \($0.spelling) or leave it out, or use --yes" }
           ?? "name it by --page-param, --offset-param, --next or --single, or use --yes"
@@ -432,6 +446,10 @@ extension Command {
           .words(
             "sign in with \(SourceRequest().words(withKeyIn: place, named: "TOKEN")), --basic USER or --oauth-token-url URL"
           )
+        case .page(isRedirected: true):
+          .words(
+            "if it wants a person to sign in, use \(SourceRequest().words(withKeyIn: "Authorization: Bearer", named: "TOKEN")), "
+              + "--basic USER or --curl; else look for the URL of the API in its documentation")
         case .page:
           .words(
             "this is a web page: look for the URL of the API in its documentation, or use --curl with what "
@@ -445,6 +463,7 @@ extension Command {
         cause.entries.map { "if each is a record, add --rows \($0.typed)" }
           ?? "name the list with --rows PATH, or use \(list)")
     }
+    if failure.hint == nil { failure.hint = error.remedyOfService.map(Hint.words) }
     if let other = error.cause as? OtherHost {
       failure.hint = .words("allow it with --allow-host \(other.host); it gets no secrets")
     }
@@ -506,11 +525,7 @@ extension Command {
       try invocation.refuseArguments(after: 2)
       request.url = invocation.arguments[1]
     }
-    for field in invocation.texts(header) {
-      let header = try CommandError.wrapping(try SourceRequest.Header(parsing: field))
-      request.headers.removeAll { $0.name.lowercased() == header.name.lowercased() }
-      request.headers.append(header)
-    }
+    try setHeaders(of: &request, invocation)
     if let text = invocation.text(body) { request.body = try json(in: text) }
     if let user = invocation.text(basic) {
       guard !user.contains(":") else {
@@ -525,6 +540,17 @@ extension Command {
         "the body contains \"\(name)\": it is kept in the manifest, which others may read")
     }
     return request
+  }
+
+  /// Adds the header fields on the command line, in the place of others of their names.
+  static func setHeaders(
+    of request: inout SourceRequest, _ invocation: Invocation
+  ) throws(CommandError) {
+    for field in invocation.texts(header) {
+      let header = try CommandError.wrapping(try SourceRequest.Header(parsing: field))
+      request.headers.removeAll { $0.name.lowercased() == header.name.lowercased() }
+      request.headers.append(header)
+    }
   }
 
   /// The JSON of `--body`: the text itself, or the contents of the file after `@`.
@@ -619,6 +645,14 @@ extension Command {
     }
     if let auth { members.append(JSON.Member("auth", auth)) }
     if let body = request.body { members.append(JSON.Member("body", body)) }
+    return .object(members + (try self.members(invocation, literals)))
+  }
+
+  /// The members of a manifest that options name, but for those of the request.
+  static func members(
+    _ invocation: Invocation, _ literals: [SourceRequest.LiteralSecret]
+  ) throws(CommandError) -> [JSON.Member] {
+    var members: [JSON.Member] = []
     for option in manifestOptions {
       let key = manifestKeys[option.name] ?? option.name
       if key == "id" {
@@ -660,7 +694,7 @@ extension Command {
       let seconds = max((limit / .seconds(1)).rounded(.up), 1)
       members.append(JSON.Member("timeout", .string("\(Int(seconds))s")))
     }
-    return .object(members)
+    return members
   }
 }
 

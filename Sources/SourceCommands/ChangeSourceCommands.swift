@@ -9,20 +9,28 @@ package import DeclaredSource
 extension Command {
   static let editSource = Command(
     "NAME", words: CompletionSource.addedSourceOrService,
-    options: [.fields.with(about: "fields of the records, in order, by their names or paths")]
-      + manifestOptions.filter { editedKeys.contains($0.name) },
+    options: editOptions,
     notes: [
       "Opens a copy of the manifest in $VISUAL, $EDITOR or vi, and checks it before it replaces the manifest. The manifest "
-        + "of a service has all of its lists. With options, changes only what they name, without an editor."
+        + "of a service has all of its lists. With options, changes only what they name, without an editor and without "
+        + "requests: sources check verifies it. For other rows or another paging, sources add --replace finds out the rest.",
+      "A literal key in a header field becomes a setting, as in sources add; config set changes its value later.",
     ],
     examples: [
       ("sources edit issues", "change the manifest of an added source"),
       ("sources edit issues --link html_url", "say where the web page of a record is"),
       ("sources edit issues --fields '*,user.login'", "all fields of cached records, and a path"),
+      ("sources edit issues --rate 1/s --fresh 1h", "send fewer requests"),
     ],
     run: editSource)
 
-  private static let editedKeys = ["id", "link"]
+  private static let editedNames = [
+    "id", "page-size", "total", "item", "link", "search", "rate", "fresh",
+  ]
+  private static let editOptions =
+    [.fields.with(about: "fields of the records, in order, by their names or paths")]
+    + manifestOptions.filter { editedNames.contains($0.name) }
+    + [header, .timeout.with(about: "time limit of a page: 10 (seconds), 2m")]
 
   private static func editSource(
     _ invocation: Invocation, _ context: CommandContext
@@ -38,23 +46,36 @@ extension Command {
     }
     let records = cached[name] ?? []
     var code = ExitCode.success
-    if invocation.has(.fields) || manifestOptions.contains(where: invocation.has) {
+    if editOptions.contains(where: invocation.has) {
       try context.checkFile(of: name, in: folder)
       guard !folder.services.contains(name) else {
         throw CommandError(
           .usage, "\(name) is a service, and options change one source",
           hint: .command("sources edit \(name)"))
       }
-      guard let manifest = try edited(name, records, in: folder, invocation, context) else {
+      let (members, secrets, settings) = try change(of: name, in: folder, context)
+      let known = try settings.map { _ in try folder.manifest(name).secretNames } ?? []
+      let manifest = try edited(name, records, setting: members, in: folder, context)
+      guard manifest != nil || !secrets.replaced.isEmpty else {
         context.diagnostics.note("Nothing changed")
         return .success
       }
-      if try JSONText(Data(folder.text(of: name))) == nil {
-        context.diagnostics.warning("the comments of \(folder.file(of: name)) are removed")
+      if let manifest {
+        if try JSONText(Data(folder.text(of: name))) == nil {
+          context.diagnostics.warning("the comments of \(folder.file(of: name)) are removed")
+        }
+        let text = JSONFormatter.indented(Array(manifest.json.text.utf8)) ?? []
+        try folder.replace(name, with: text + [UInt8(ascii: "\n")])
+        context.diagnostics.note("Changed \(folder.file(of: name))")
       }
-      let text = JSONFormatter.indented(Array(manifest.json.text.utf8)) ?? []
-      try folder.replace(name, with: text + [UInt8(ascii: "\n")])
-      context.diagnostics.note("Changed \(folder.file(of: name))")
+      if let settings {
+        // Only those that were typed: others of a manifest that was copied stay unbound.
+        for secret in secrets.names
+        where secrets.replaced.contains(secret) || !known.contains(secret) {
+          _ = try folder.bind(secret)
+        }
+        try secrets.save(context, settings, areArguments: true)
+      }
     } else {
       code = try context.edit(folder.text(of: name), as: "\(name).json") {
         text throws(CommandError) in
@@ -85,7 +106,8 @@ extension Command {
     // Nothing was requested, so a change may have left nothing to read.
     let changed = old.compactMap { source, before -> String? in
       guard let before, let after = try? folder.manifest(source),
-        (before.url, before.rows, before.paging) != (after.url, after.rows, after.paging)
+        (before.url, before.headers, before.rows, before.paging)
+          != (after.url, after.headers, after.rows, after.paging)
       else { return nil }
       return source
     }
@@ -97,16 +119,37 @@ extension Command {
     return code
   }
 
-  /// The manifest of a source with the fields and paths of the options; `nil` if they change nothing.
+  /// The members of a manifest that options change, and the secrets of the header fields among them with their settings.
+  private static func change(
+    of name: String, in folder: ManifestFolder, _ context: CommandContext
+  ) throws -> (members: [JSON.Member], secrets: NewSecrets, settings: SourceSettings?) {
+    let invocation = context.invocation
+    guard invocation.has(header) else { return (try members(invocation, []), NewSecrets([]), nil) }
+    let present = try folder.manifest(name)
+    var request = SourceRequest(url: present.url)
+    try setHeaders(of: &request, invocation)
+    let literals = request.extractSecrets(
+      of: name, avoiding: Set(context.catalog.settings(except: name).map(\.key)))
+    var secrets = NewSecrets(literals)
+    let environment = try secrets.environment(
+      of: name, in: .object(request.members), folder, context, mayAsk: invocation.mayAsk)
+    let names = request.headers.map { $0.name.lowercased() }
+    request.headers.insert(
+      contentsOf: present.headers.filter { !names.contains($0.name.lowercased()) }, at: 0)
+    return (
+      request.members + (try members(invocation, literals)), secrets, environment.settings
+    )
+  }
+
+  /// The manifest of a source with the fields and members of the options; `nil` if they change nothing.
   ///
   /// Fails with code `usage` for a path that none of the cached records has.
   private static func edited(
-    _ name: String, _ records: [DeclaredRecord], in folder: ManifestFolder,
-    _ invocation: Invocation, _ context: CommandContext
+    _ name: String, _ records: [DeclaredRecord], setting members: [JSON.Member],
+    in folder: ManifestFolder, _ context: CommandContext
   ) throws(CommandError) -> Manifest? {
-    let option = { (key: String) in
-      manifestOptions.first { $0.name == key && invocation.has($0) }
-    }
+    let invocation = context.invocation
+    let isGiven = { (key: String) in members.contains { $0.name == key } }
     let rows = records.map(\.row)
     let fields: [String]?
     let (present, manifest): (Manifest, Manifest)
@@ -120,9 +163,7 @@ extension Command {
         else { return name }
         return path.throughLists(in: rows)?.description ?? name
       }
-      manifest = try present.edited(
-        fields: fields, and: others,
-        id: option("id").flatMap(invocation.list), link: option("link").flatMap(invocation.text))
+      manifest = try present.edited(fields: fields, and: others, setting: members)
     } catch { throw failure(of: error, with: NewSecrets([])) }
     guard manifest != present else {
       guard fields?.contains("*") == true, records.isEmpty else { return nil }
@@ -131,7 +172,7 @@ extension Command {
         hint: .command("\(name) sync"))
     }
     let count = records.count.grouped("cached record")
-    if option("id") != nil, let path = manifest.pathWithoutID(in: records) {
+    if isGiven("id"), let path = manifest.pathWithoutID(in: records) {
       throw CommandError(
         .usage, "--id: none of \(count) has an ID at \"\(path)\"",
         hint: "name a member with another text or number in each record")
@@ -146,7 +187,7 @@ extension Command {
           + "\"\(path.description.oneLine(atMost: 80))\"; a path through a list needs * for its elements"
       )
     }
-    let link = option("link") == nil ? nil : manifest.link
+    let link = isGiven("link") ? manifest.link : nil
     for (option, paths) in [("--fields", added), ("--link", [link].compactMap(\.self))] {
       guard let (path, near) = Manifest.missing(paths, in: records).first else { continue }
       throw CommandError(

@@ -351,16 +351,16 @@ extension Manifest {
     }
   }
 
-  /// This manifest with other fields, by their names or paths, and other paths; `nil` leaves what there is.
+  /// This manifest with other fields, by their names or paths, and other members; `nil` leaves the fields.
   ///
   /// As in `list`, `*` is all fields, without those after a dash: `*,-name`.
   ///
   /// - Parameter others: Fields that records have besides.
   /// - Throws: ``SourceError`` with code `invalidSettings`.
   package func edited(
-    fields names: [String]?, and others: [DeclaredField] = [], id: [String]?, link: String?
+    fields names: [String]?, and others: [DeclaredField] = [], setting members: [JSON.Member]
   ) throws(SourceError) -> Manifest {
-    var new: [JSON.Member] = []
+    var new = members
     if let names {
       let fields = fields + others
       let hasAll = names.contains("*")
@@ -380,8 +380,6 @@ extension Manifest {
       }
       new.append(.init("fields", .array(chosen)))
     }
-    if let id { new.append(.init("id", .array(id.map(JSON.string)))) }
-    if let link { new.append(.init("link", .string(link))) }
     let others = json.members.filter { old in !new.contains { $0.name == old.name } }
     return try Manifest(reading: Data(JSON.object(others + new).text.utf8))
   }

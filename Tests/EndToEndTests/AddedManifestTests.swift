@@ -411,6 +411,7 @@ import Testing
     let slow = try LoopbackServer { _ in .stalled }
     let outcome = try await home.run("sources add lamps \(slow.baseURL) --timeout 300ms")
     #expect(outcome.status == 75, "\(outcome)")
+    #expect(outcome.errors.hasSuffix("hint: allow more time with --timeout, or try later\n"))
     #expect(try await home.add(lamps, "--timeout 40s").status == 0)
     #expect(try home.sandbox.text(of: manifest).contains("\"timeout\": \"40s\""))
   }
@@ -462,6 +463,10 @@ import Testing
         words + [input, "--replace"], input: "2\n", in: home.sandbox)
       #expect(!quiet.errors.contains("Number"), "\(quiet)")
       #expect(quiet.errors.contains("the rows may also be at \"right\""), "\(quiet)")
+      let hint = "hint: if those are the records, use --rows right"
+      #expect(
+        quiet.errors.contains(hint + (input == "--dry-run" ? "\n" : " and --replace\n")), "\(quiet)"
+      )
     }
   }
 }

@@ -316,6 +316,80 @@ import Testing
         + "the lowest rate holds for all\n", "\(bulbs)")
   }
 
+  @Test func `a source without a rate of its own is added without words about others`() async throws
+  {
+    #expect(try await home.run("sources add lamps \(url) --rate 4/s").errors.isEmpty)
+    #expect(try await home.run("sources add bulbs \(url)").errors.isEmpty)
+  }
+
+  @Test func `a redirect to a page names it, and what may be wanted there`() async throws {
+    let login = try LoopbackServer { request in
+      request.path == "/signin" ? .html(title: "Sign in") : .redirect(to: "/signin?to=/lamps")
+    }
+    let refused = try await home.run("sources add lamps \(login.baseURL)/lamps")
+    #expect(refused.status == 76, "\(refused)")
+    #expect(
+      refused.errors == """
+        error: 127.0.0.1:\(login.port) redirects to an HTML page, \(login.baseURL)/signin
+        hint: if it wants a person to sign in, use -H 'Authorization: Bearer ${TOKEN}', --basic USER or --curl; \
+        else look for the URL of the API in its documentation
+
+        """)
+  }
+
+  @Test func `rows that are no objects are refused, and numbers by names are named`() async throws {
+    let service = try LoopbackServer { request in
+      .json(
+        request.path == "/words"
+          ? #"["a", "b"]"# : #"{"base": "EUR", "rates": {"USD": 1.1, "JPY": 160}}"#)
+    }
+    for id in ["", " --id #", " --id $"] {
+      let words = try await home.run("sources add words \(service.baseURL)/words --rows $\(id)")
+      #expect(words.status == 76, "\(words)")
+      #expect(
+        words.errors.hasPrefix(
+          "error: the list at \"$\" has no objects: its first element is \"a\"\nhint: "),
+        "\(words)")
+    }
+    let hint = "\nhint: if each is a record, add --rows 'rates.{}'\n"
+    let numbers = try await home.run("sources add rates \(service.baseURL)/rates")
+    #expect(
+      numbers.errors
+        == "error: the response has no list of objects, but an object whose members are numbers: USD, JPY"
+        + hint, "\(numbers)")
+    let told = try await home.run("sources add rates \(service.baseURL)/rates --rows rates")
+    #expect(told.errors == "error: there is no list at \"rates\"\(hint)", "\(told)")
+    let added = try await home.run(
+      "sources add rates \(service.baseURL)/rates --rows rates.{} --rate off")
+    #expect(added.status == 0, "\(added)")
+    #expect(try await home.column("id", "rates list") == ["USD", "JPY"])
+  }
+
+  @Test func `a query of GraphQL without a cursor is told how to have one`() async throws {
+    let service = try LoopbackServer { _ in
+      .json(#"{"data": {"lamps": {"totalCount": 9, "nodes": [{"id": 1}, {"id": 2}]}}}"#)
+    }
+    let refused = try await Binary.run(
+      [
+        "sources", "add", "lamps", "\(service.baseURL)/graphql", "--rate", "off", "--body",
+        #"{"query": "{lamps{nodes{id} totalCount}}"}"#,
+      ], in: home.sandbox)
+    #expect(refused.status == 3, "\(refused)")
+    #expect(
+      refused.errors.hasSuffix(
+        "hint: let the query ask for pageInfo { endCursor hasNextPage }, and take a variable $after for the cursor; "
+          + "or use --single or --yes\n"), "\(refused)")
+  }
+
+  @Test func `a service that cannot be reached is an error with a remedy`() async throws {
+    let nowhere = try Binary.nowhere.get().baseURL
+    let refused = try await home.run("sources add lamps \(nowhere)/lamps")
+    #expect(refused.status == 69, "\(refused)")
+    #expect(
+      refused.errors.hasSuffix("\nhint: check that the service runs at this address\n"),
+      "\(refused)")
+  }
+
   @Test(arguments: [
     (
       #"{"total": 3, "lamps": [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}, {"name": "c"}]}"#,

@@ -1,3 +1,4 @@
+import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
 import Testing
@@ -64,6 +65,59 @@ import Testing
         """)
     #expect(try await home.run("sources edit notes --link at").status == 0)
     #expect(try await home.run("notes open 1 --print-url").output == "https://a.example/1\n")
+  }
+
+  @Test func `options of edit are those of add, and send no request`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    let count = lamps.server.requests.count
+    let edited = try await home.run(
+      "sources edit lamps --rate 2/s --fresh 1h --timeout 20s --search q", ["EDITOR": "false"])
+    #expect(edited.status == 0 && edited.errors.hasPrefix("Changed "), "\(edited)")
+    let text = try home.sandbox.text(of: home.manifestPath("lamps.json"))
+    let manifest = try #require(JSON(reading: Data(text.utf8)))
+    #expect(manifest["rate"] == "2/s" && manifest["timeout"] == "20s", "\(text)")
+    #expect(manifest["search"] == "q" && manifest["fresh"] != nil, "\(text)")
+    #expect(manifest["page"] != nil && manifest["paging"] == "proved", "\(text)")
+    // The default is not written.
+    #expect(try await home.run("sources edit lamps --rate 5/s").status == 0)
+    #expect(try !home.sandbox.text(of: home.manifestPath("lamps.json")).contains("rate"))
+    let same = try await home.run("sources edit lamps --rate 5/s --search q")
+    #expect(same.errors == "Nothing changed\n", "\(same)")
+    let wrong = try await home.run("sources edit lamps --rate fast")
+    #expect(wrong.status == 64 && wrong.errors.hasPrefix("error: --rate "), "\(wrong)")
+    #expect(lamps.server.requests.count == count)
+    #expect(try await home.column("id", "lamps search 25") == ["25"])
+    #expect(lamps.server.requests.last?.query["q"] == "25")
+  }
+
+  @Test func `a header field of edit keeps its secret out of the manifest`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    func edit(_ value: String, _ variables: [String: String?] = [:]) async throws -> Outcome {
+      try await Binary.run(
+        ["sources", "edit", "lamps", "--header", "X-Api-Key: \(value)"],
+        environment: variables.merging(["EDITOR": "false"]) { $1 }, in: home.sandbox)
+    }
+    func sent(_ variables: [String: String?] = [:]) async throws -> String? {
+      #expect(try await home.run("lamps list -L 1 --refresh", variables).status == 0)
+      return lamps.server.requests.last?.header("X-Api-Key")
+    }
+    let edited = try await edit(FakeLamps.key)
+    #expect(edited.status == 0 && edited.errors.contains("Set LAMPS_X_API_KEY in "), "\(edited)")
+    #expect(
+      edited.errors.hasSuffix("Verify it with: aggregator sources check lamps\n"), "\(edited)")
+    let text = try home.sandbox.text(of: home.manifestPath("lamps.json"))
+    #expect(text.contains("${LAMPS_X_API_KEY}") && !text.contains(FakeLamps.key), "\(text)")
+    #expect(try await sent() == FakeLamps.key)
+    // Another value, with the manifest as it is.
+    lamps.accept("hunter3hunter3")
+    let other = try await edit("hunter3hunter3")
+    #expect(other.status == 0 && !other.errors.contains("Nothing changed"), "\(other)")
+    #expect(try await sent() == "hunter3hunter3")
+    // One of the environment is not saved.
+    let variables: [String: String?] = ["LAMP_KEY": FakeLamps.key]
+    let named = try await edit("${LAMP_KEY}", variables)
+    #expect(named.status == 0 && named.errors.contains("LAMP_KEY is not saved"), "\(named)")
+    #expect(try await sent(variables) == FakeLamps.key)
   }
 
   @Test func `show, open, delete and restore`() async throws {

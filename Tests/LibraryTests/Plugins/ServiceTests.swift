@@ -129,6 +129,9 @@ struct ServiceTests {
     #expect(
       slow.rateNote(in: environment)
         == "The rate limit 1/s of slow holds for fast, none, too, on the same host")
+    // Nobody who has chosen no rate expects another one, but those of others become lower.
+    #expect(fast.rateNote(in: environment, isChosen: false) == nil)
+    #expect(slow.rateNote(in: environment, isChosen: false) == slow.rateNote(in: environment))
     #expect(other.rateNote(in: environment) == nil)
     environment.sources = { [fast, equal] }
     #expect(fast.rateNote(in: environment) == nil)
