@@ -290,7 +290,7 @@ import Testing
     ),
     (
       "heroes list --search spider",
-      "\"heroes list\" does not accept --search; \"sources add\" does\n\nDid you mean \"heroes search\"?\nhint: aggregator help heroes list"
+      "\"heroes list\" does not accept --search; \"sources add\" and \"sources edit\" do\n\nDid you mean \"heroes search\"?\nhint: aggregator help heroes list"
     ),
     (
       "watch heroes --for 5m",
