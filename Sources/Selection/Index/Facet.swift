@@ -321,10 +321,14 @@ extension Column {
     }
     // Sorting numbers takes less time than sorting texts.
     let least = sums.values.sorted(by: >).prefix(FacetShape.maxDifferent).last ?? 0
+    // As records are sorted by them.
     let shown = sums.filter { $0.value >= least }
-      .sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(FacetShape.maxDifferent)
-    let values = shown.map { text, count in
-      Facet.Value(text: text, count: count, condition: TypedCondition(field, .equal, text).quoted)
+      .map { (text: $0.key, count: $0.value, order: SortValue(.string($0.key))) }
+      .sorted { ($1.count, $0.order, $0.text) < ($0.count, $1.order, $1.text) }
+    let values = shown.prefix(FacetShape.maxDifferent).map { value in
+      Facet.Value(
+        text: value.text, count: value.count,
+        condition: TypedCondition(field, .equal, value.text).quoted)
     }
     return (values, sums.count - values.count)
   }

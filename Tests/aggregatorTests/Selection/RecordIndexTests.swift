@@ -171,6 +171,15 @@ import Testing
     }
   }
 
+  @Test func `values of one frequency are ordered as records are sorted by them`() async throws {
+    let texts = ["Zug", "Ärlen", "berlin", "Aachen", "Berne", "Zug"]
+    try await save((0..<24).map { Thing(id: $0, text: texts[$0 % 6]) })
+    let all = try Selection(SelectionText(conditions: []), Self.fields, at: Date())
+    let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
+    let facet = try #require(facets.first { $0.field == "text" })
+    #expect(facet.values.map(\.text) == ["Zug", "Aachen", "Ärlen", "berlin", "Berne"])
+  }
+
   @Test func `facets count values and ranges of what is selected`() async throws {
     try await save(
       (0..<120).map { id in
