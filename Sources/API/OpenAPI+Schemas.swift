@@ -71,6 +71,9 @@ extension OpenAPI {
       "worker": described("The machine and the process that run it.", "string"),
       "startedAt": ["type": "string", "format": "date-time"],
       "updatedAt": ["type": "string", "format": "date-time"],
+      "waiting": described(
+        "What it waits for at the moment, such as \"rate limit 1/s: waiting 12 s\".", "string",
+        "null"),
       "expected": described("The number of records of the last complete sync.", "integer", "null"),
       "result": described("The counts so far, as those of `sync --json`.", "object"),
       "error": [

@@ -27,6 +27,21 @@ struct SyncJob: Hashable, Codable, Sendable {
     }
   }
 
+  /// A pause of the sync, such as for a rate limit.
+  struct Pause: Hashable, Codable, Sendable {
+    let reason: String
+    let end: Timestamp
+
+    /// The reason with the time that is left, as the progress of the command line says it; `nil` a second after its end, so
+    /// that short pauses are seen, too.
+    func words(at time: Duration) -> String? {
+      let rest = end.sinceStart - time
+      guard rest > .seconds(-1) else { return nil }
+      guard rest >= .seconds(1) else { return reason }
+      return "\(reason): waiting \(Duration.seconds((rest / .seconds(1)).rounded(.up)).text)"
+    }
+  }
+
   /// Tells the jobs of a source apart.
   let id: String
   /// The machine and the process that run it.
@@ -40,6 +55,8 @@ struct SyncJob: Hashable, Codable, Sendable {
   /// The counts so far, as ``SyncResult/json(of:)`` writes them.
   var result: JSON = [:]
   var failure: Failure?
+  /// The last pause; `nil` if there was none.
+  var pause: Pause?
   /// The number of records of the last complete sync before; `nil` if none is known.
   var expected: Int?
   /// True if the server that runs it is asked to stop.
@@ -126,7 +143,8 @@ extension SyncJob {
     return [
       "source": .string(source), "state": .string(state.rawValue), "worker": .string(worker),
       "startedAt": .string(startedAt.date.iso8601), "updatedAt": .string(updatedAt.date.iso8601),
-      "expected": expected.json, "result": result, "error": error(at: time)?.object ?? .null,
+      "expected": expected.json, "waiting": (state == .running ? pause?.words(at: time) : nil).json,
+      "result": result, "error": error(at: time)?.object ?? .null,
     ]
   }
 

@@ -213,12 +213,20 @@ package final class SyncJobs: Sendable {
           if await save(id, of: name) { change(id, of: name) { $0?.task?.cancel() } }
         }
       }
+      let observer = Observer { [self] event in
+        guard case .waiting(let time, let reason) = event else { return }
+        change(id, of: name) {
+          $0?.job.pause = .init(reason: reason, end: Timestamp(sinceStart() + time))
+        }
+      }
       do {
-        let result = try await source.sync(pages: pages) { [self] result in
-          change(id, of: name) { running in
-            running?.job.result = result.json(of: name)
-            // Other programs sync the source, too.
-            if let expected = result.expected { running?.job.expected = expected }
+        let result = try await Observer.$current.withValue(observer) {
+          try await source.sync(pages: pages) { [self] result in
+            change(id, of: name) { running in
+              running?.job.result = result.json(of: name)
+              // Other programs sync the source, too.
+              if let expected = result.expected { running?.job.expected = expected }
+            }
           }
         }
         change(id, of: name) { [self] running in

@@ -1054,9 +1054,8 @@ function syncWords(sync, noun, place) {
     ? `${number(added + changed)} changed ${noun}` : `${number(records)} ${noun}`;
   switch (state) {
     case "running":
-      if (!records) return "Starting…";
-      if (total) return `${number(records)} of ${number(total)} ${noun}${paceWords(sync)}`;
-      return `${amount}${totalOf(sync) ? `, ${number(totalOf(sync))} the last time` : ""}${paceWords(sync)}`;
+      return [!records ? "Starting…" : total ? `${number(records)} of ${number(total)} ${noun}${paceWords(sync)}`
+        : `${amount}${totalOf(sync) ? `, ${number(totalOf(sync))} the last time` : ""}${paceWords(sync)}`, sync.waiting].filter(Boolean).join(" · ");
     case "done":
       if (complete || kind === "endless") return `${amount} synced`;
       return `${amount} synced, ${warnings.some(each => ["incomplete", "unproved"].includes(each.code)) ? "maybe not all" : `but not all: ${warnings[0]?.message ?? "the list did not end"}`}`;

@@ -423,6 +423,33 @@ import Testing
     #expect(try await expected(after: failed) == JSON.integer(7))
   }
 
+  @Test func `a sync says what it waits for, as the command line does`() async throws {
+    let held = Held()
+    var source = held.source
+    let syncing = source.syncing
+    source.syncing = { progress in
+      Observer.current(.waiting(.seconds(12), reason: "rate limit 1/s"))
+      return await syncing(progress)
+    }
+    let a = server()
+    func words() async -> JSON? {
+      let (jobs, time) = await a.all()
+      return jobs["held"]?.object(of: "held", at: time)["waiting"]
+    }
+    await a.start(source, pages: nil)
+    while held.count.withLock(\.self) == 0 { await Task.yield() }
+    #expect(await words() == "rate limit 1/s: waiting 12 s")
+    clock.advance(by: .seconds(9))
+    #expect(await words() == "rate limit 1/s: waiting 3 s")
+    clock.advance(by: .milliseconds(3500))
+    #expect(await words() == "rate limit 1/s")
+    clock.advance(by: .seconds(1))
+    #expect(await words() == JSON.null)
+    held.isReleased.withLock { $0 = true }
+    #expect(await state(a, is: .done) == .done)
+    #expect(await words() == JSON.null)
+  }
+
   @Test func `a sync that failed says what helps`() async throws {
     var source = MadeUpSource(name: "held")
     source.syncing = { _ in
