@@ -582,8 +582,14 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   }
 
   package func sample() async -> FieldSample {
-    let items = await firstRecords()
+    let cached = await firstRecords()
+    let items =
+      cached.isEmpty && environment.store != nil
+      ? (try? await plugin.bundled.page(PageRequest(limit: 100)).records) ?? [] : cached
     var sample = FieldSample()
+    if let images = plugin.layout.images, !cached.isEmpty {
+      sample.hasPictures = cached.map { !images($0, .small).isEmpty }.areMostlyTrue
+    }
     for field in plugin.fields {
       sample.kinds[field.name] = ValueKind(of: field, in: items)
       let values = items.map { field[$0] }
@@ -598,9 +604,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   private func firstRecords() async -> [P.Item] {
     guard let store = environment.store else { return [] }
     let slice = try? await store.records(of: name, matching: [], after: 0, limit: 100)
-    let items = slice.map { plugin.recordStore(in: store).decoded($0.records).0 } ?? []
-    guard items.isEmpty else { return items }
-    return (try? await plugin.bundled.page(PageRequest(limit: 100)).records) ?? []
+    return slice.map { plugin.recordStore(in: store).decoded($0.records).0 } ?? []
   }
 
   package func observedKinds() async -> [String: [RowSchema.Kind]] {
@@ -619,7 +623,10 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     pages: Int?, progress: @escaping @Sendable (SyncResult) -> Void
   ) async throws -> SyncResult {
     let store = try environment.requiredStore()
-    let sync = try plugin.sync(into: store, in: environment)
+    // Whoever has started the sync is told what it waits for.
+    var observed = environment
+    observed.observer = environment.observer.also(Observer.current)
+    let sync = try plugin.sync(into: store, in: observed)
     let written = Mutex(0)
     let result = try await holdingSyncLock {
       await sync.run(upTo: pages, jobs: 1, waits: true) { [chain] result in

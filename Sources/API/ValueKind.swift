@@ -76,6 +76,8 @@ package struct FieldSample: Sendable {
   package var numerals: Set<String> = []
   /// The fields whose values are few and repeat, so that a value selects several records.
   package var repeated: Set<String> = []
+  /// True if most of the first cached records have a picture; `nil` if none is cached.
+  package var hasPictures: Bool?
 
   package init() {}
 
@@ -88,4 +90,9 @@ package struct FieldSample: Sendable {
     guard value.isNumber else { return }
     decimals[field] = max(decimals[field] ?? 0, value.decimals(atMost: Self.maxDecimals))
   }
+}
+
+extension [Bool] {
+  /// True if more than half of these are.
+  package var areMostlyTrue: Bool { count(where: \.self) * 2 > count }
 }

@@ -289,7 +289,9 @@ struct WebRouter: Sendable {
     of source: any ServedSource, _ asked: ServedQuery, _ id: String?, _ part: HTMLFragment?,
     _ request: ServerRequest
   ) async throws -> SourceContent {
-    let view = asked.chosenView ?? (source.hasImages ? .gallery : .table)
+    let sample = await source.sample()
+    let view =
+      asked.chosenView ?? (source.hasImages && sample.hasPictures != false ? .gallery : .table)
     let columns = view == .table ? Self.columns(of: source, request) : nil
     let query = asked.with(\.view, view).with(\.columns, columns)
     // The list and the record are fetched at the same time.
@@ -298,7 +300,7 @@ struct WebRouter: Sendable {
     content.deleted = request.parameter("deleted")
     content.edited = request.parameter("edit").flatMap { Int($0) }
     if let id { content.detail = await detail(of: id, in: source, query) }
-    content.sample = await source.sample()
+    content.sample = sample
     if part != .detail, !query.conditions.isEmpty {
       content.observedKinds = await source.observedKinds()
     }
@@ -313,6 +315,13 @@ struct WebRouter: Sendable {
     }
     if part != .detail, query.cursor == nil { content.shortfall = try? await source.shortfall() }
     content.list = await list
+    // Before any was cached, nothing was known of their pictures.
+    if asked.chosenView == nil, view == .gallery, sample.hasPictures == nil,
+      case .success(let page)? = content.list, !page.records.isEmpty,
+      !page.records.map(\.hasImage).areMostlyTrue
+    {
+      content.query.view = .table
+    }
     // The list has stored a newer state of the record than was read beside it.
     if part == nil, let id, case .success(let page)? = content.list,
       page.summary.provenance?.origin == .live, page.records.contains(where: { $0.id == id }),
@@ -327,6 +336,9 @@ struct WebRouter: Sendable {
     }
     if case .success(let page)? = content.list, !content.query.readsIndex {
       content.cachedCount = try? await source.cachedCount(of: query, page)
+    }
+    if part != .detail, query.cursor == nil, let sql = api.sql {
+      content.plainSQL = await renderer(readOnly: true).plainSQL(of: content, in: sql)
     }
     // Whoever sees a list may filter it next.
     if part != .detail { source.prepareIndex() }

@@ -146,6 +146,22 @@ extension HTMLRenderer {
       where: conditions, order: isStored ? order.joined(separator: ", ") : nil)
   }
 
+  /// The conditions without `matches` that select the records of the filters of a list, of a table that is read for it in no time.
+  func plainSQL(of content: SourceContent, in sql: ServedSQL) async -> Set<String> {
+    let columns = SQLColumns(of: content, hasMatches: hasMatches)
+    let filters = (searchFilters(of: content) ?? []) + Self.filters(of: content.query).joined()
+    let likely = filters.flatMap(\.conditions).flatMap(columns.likely)
+    guard 1...Self.mostProved ~= likely.count, let count = await content.source.recordCount(),
+      count * likely.count <= Self.mostCompared
+    else { return [] }
+    return await sql.proved(likely, of: content.source.name)
+  }
+
+  /// The most conditions of a list that are compared.
+  private static let mostProved = 60
+  /// The most values that are.
+  private static let mostCompared = 200_000
+
   /// The filters that have the cached records of a search, one for each word; `nil` if there are none for it.
   func searchFilters(of content: SourceContent) -> [TypedFilter]? {
     guard let query = content.query.query else { return [] }
@@ -338,6 +354,8 @@ private struct SQLColumns {
   /// The columns of Booleans, which SQLite has as 1 and 0.
   private let booleans: Set<String>
   private let hasMatches: Bool
+  /// ``SourceContent/plainSQL``.
+  private let plain: Set<String>
 
   init(of content: SourceContent, hasMatches: Bool) {
     let fields = content.source.fields
@@ -359,6 +377,7 @@ private struct SQLColumns {
         kinds[name] == .bool || content.sample.kinds[name] == .bool
       })
     self.hasMatches = hasMatches
+    plain = content.plainSQL
   }
 
   /// `nil` if SQL cannot say the same of these columns.
@@ -377,8 +396,13 @@ private struct SQLColumns {
 
   private func sql(_ condition: TypedCondition) -> String? {
     guard let kind = kinds[condition.field] else { return nil }
-    let column = condition.field.sqlSpelling
-    if let simple = Self.simple(condition, column, kind) { return simple }
+    if let plain = condition.plainSQL(of: kind) { return plain }
+    guard let exact = exact(condition) else { return nil }
+    return condition.likelySQL(of: kind).first(where: plain.contains) ?? exact
+  }
+
+  /// The condition with `matches`; `nil` if that cannot decide it.
+  private func exact(_ condition: TypedCondition) -> String? {
     let test = condition.quotedTest.trimmed
     guard hasMatches, test.unicodeScalars.count <= ValueCondition.maxLength else { return nil }
     switch condition.test {
@@ -387,52 +411,14 @@ private struct SQLColumns {
       guard !booleans.contains(condition.field) else { return nil }
     case .compare, .oneOf, .range: break
     }
-    return "matches(\(column), \(test.sqlText))"
+    return "matches(\(condition.field.sqlSpelling), \(test.sqlText))"
   }
 
-  /// A condition in SQL alone, which every store understands; `nil` if it needs `matches`.
-  private static func simple(
-    _ condition: TypedCondition, _ column: String, _ kind: FieldKind
-  ) -> String? {
-    let isText = kind == .text
-    guard isText || [.integer, .number, .bool].contains(kind) else { return nil }
-    let literals = condition.values.compactMap { literal($0, kind) }
-    guard literals.count == condition.values.count else { return nil }
-    let list = literals.filter { !$0.isEmpty }.joined(separator: ", ")
-    let (isEmpty, isPresent) =
-      isText
-      ? ("coalesce(\(column), '') = ''", "coalesce(\(column), '') <> ''")
-      : ("\(column) IS NULL", "\(column) IS NOT NULL")
-    switch condition.test {
-    case .compare(.equal, ""): return isEmpty
-    case .compare(.notEqual, ""): return isPresent
-    case .compare(.equal, _): return "\(column) = \(list)"
-    case .compare(.notEqual, _): return "(\(column) <> \(list) OR \(column) IS NULL)"
-    case .oneOf(let values) where !values.contains(""): return "\(column) IN (\(list))"
-    case .compare(let comparison, _)
-    where comparison != .contains && !isText && kind != .bool && !list.isEmpty:
-      return "\(column) \(comparison.rawValue) \(list)"
-    case .range(let low, let high) where !isText && kind != .bool && !low.isEmpty && !high.isEmpty:
-      return "\(column) BETWEEN \(low) AND \(high)"
-    case .compare, .oneOf, .range, .pattern: return nil
-    }
-  }
-
-  /// `nil` if values of the kind are not compared with the text as databases compare them; empty for an empty text.
-  private static func literal(_ text: String, _ kind: FieldKind) -> String? {
-    guard !text.isEmpty else { return "" }
-    switch kind {
-    case .integer, .number:
-      let isPlain = text.wholeMatch(of: /-?[0-9]+(\.[0-9]+)?/) != nil && text.utf8.count <= 15
-      return isPlain ? text : nil
-    case .bool:
-      return ["true": "true", "yes": "true", "false": "false", "no": "false"][text.lowercased()]
-    case .text:
-      // Dates are periods, 1.5 is 1.50, and letters beyond ASCII may have several spellings.
-      let isPeriod = Period(recorded: text) != nil || Period(words: text, at: .now) != nil
-      return isPeriod || Numeral(text) != nil || !text.utf8.allSatisfy { 0x20..<0x7F ~= $0 }
-        ? nil : text.sqlText
-    case .list, .any: return nil
-    }
+  /// The ways to write a condition without `matches` that may select the same records.
+  func likely(_ condition: TypedCondition) -> [ServedSQL.Equivalence] {
+    guard let kind = kinds[condition.field], condition.plainSQL(of: kind) == nil,
+      let exact = exact(condition)
+    else { return [] }
+    return condition.likelySQL(of: kind).map { .init(plain: $0, exact: exact) }
   }
 }

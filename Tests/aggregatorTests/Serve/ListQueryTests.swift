@@ -57,7 +57,8 @@ import Testing
 
   /// The query of a list; `nil` if there is none.
   private func query(
-    _ source: any ServedSource, _ query: ServedQuery, hasMatches: Bool = true
+    _ source: any ServedSource, _ query: ServedQuery, in sql: ServedSQL? = nil,
+    hasMatches: Bool = true
   ) async -> String? {
     var content = SourceContent(source: source, query: query)
     content.sample = await source.sample()
@@ -65,6 +66,7 @@ import Testing
     let pages = HTMLRenderer(
       program: "aggregator", sources: [source], isReadOnly: false, now: MadeUpSource.now,
       hasSQL: true, hasMatches: hasMatches)
+    if let sql { content.plainSQL = await pages.plainSQL(of: content, in: sql) }
     return pages.query(of: content)
   }
 
@@ -92,9 +94,9 @@ import Testing
     } while asked.cursor != nil
     listed.sort()
     var found: [Bool] = []
-    let hasMatches = ServedSQL(of: [plugin], in: environment).hasMatches
-    for hasMatches in Set([hasMatches, false]).sorted(by: { one, _ in one }) {
-      let text = await query(source, asked, hasMatches: hasMatches)
+    let sql = ServedSQL(of: [plugin], in: environment)
+    for hasMatches in Set([sql.hasMatches, false]).sorted(by: { one, _ in one }) {
+      let text = await query(source, asked, in: sql, hasMatches: hasMatches)
       found.append(text != nil)
       guard let text else { continue }
       #expect(hasMatches || !text.contains("matches("))
@@ -141,17 +143,23 @@ import Testing
 
   @Test(
     arguments: [
-      (#"code="x""#, "code = 'x'"), (#"code="7""#, #"matches(code, '="7"')"#),
+      (#"code="x""#, "code = 'x'"), (#"code="7""#, "code = '7'"),
+      (#"code!="7""#, "(code <> '7' OR code IS NULL)"),
+      (#"code in ("7", "")"#, "(code IN ('7') OR coalesce(code, '') = '')"),
+      (#"name="Åland""#, "name = 'Åland'"), (#"name~"'S""#, "name LIKE '%''S%'"),
+      (#"name="Åland" or name="""#, "(name = 'Åland' OR coalesce(name, '') = '')"),
       (#"name!="""#, "coalesce(name, '') <> ''"),
       (#"code in ("y", "x")"#, "code IN ('y', 'x')"), (#"price>"9.5""#, "price > 9.5"),
       (#"price in -3..4"#, "price BETWEEN -3 AND 4"),
       (#"not isNew="yes""#, "(isNew = true) IS NOT TRUE"),
       (#"code="x" or price="10""#, "(code = 'x' OR price = 10)"),
-      // Several kinds of values, dates and texts beyond ASCII are compared as filters compare them.
+      // What SQL alone has not the same records for is compared as filters compare it: lists, several kinds of values, dates
+      // of several formats, numbers in texts, letters with accents or without, and what is special in LIKE.
       (#"tags="red""#, #"matches(tags, '="red"')"#), (#"mixed="4""#, #"matches(mixed, '="4"')"#),
       (#"sizes>"2""#, #"matches(sizes, '>"2"')"#), (#"code>"7""#, #"matches(code, '>"7"')"#),
       (#"created="2020-03""#, #"matches(created, '="2020-03"')"#),
-      (#"name="Åland""#, #"matches(name, '="Åland"')"#),
+      (#"name~"åland""#, #"matches(name, '~"åland"')"#),
+      (#"name~"100%_""#, #"matches(name, '~"100%_"')"#),
     ])
   func `the values that syncs have found decide how SQL says a filter`(
     filter: String, condition: String
@@ -159,8 +167,39 @@ import Testing
     let plugin = try await things()
     _ = try await compare(plugin, filter)
     let text = await query(
-      ServedPlugin(plugin, in: environment()), ServedQuery(conditions: [filter]))
+      ServedPlugin(plugin, in: environment()), ServedQuery(conditions: [filter]),
+      in: ServedSQL(of: [plugin], in: environment()))
     #expect(text == "SELECT * FROM things WHERE \(condition) LIMIT 100")
+  }
+
+  @Test(
+    arguments: [
+      (#"since="2024""#, "(since >= '2024-01-01' AND since < '2025-01-01')"),
+      (#"since!="2024""#, "(since >= '2024-01-01' AND since < '2025-01-01') IS NOT TRUE"),
+      (#"since="2024-05-05""#, "since = '2024-05-05'"), (#"since>"2024""#, "since >= '2025-01-01'"),
+      (#"since>="2024""#, "since >= '2024'"), (#"since<"2024-05""#, "since < '2024-05'"),
+      (#"since<="2024-05""#, "since < '2024-06-01'"),
+      (#"since in "2023".."2024""#, "(since >= '2023-01-01' AND since < '2025-01-01')"),
+      (#"since in "2023-01-02".."2024-05-05""#, "since BETWEEN '2023-01-02' AND '2024-05-05'"),
+    ])
+  func `dates of one format are compared as people do in SQL`(
+    filter: String, condition: String
+  ) async throws {
+    let days = ["2022-12-31", "2023-01-02", "2024-05-05", "2024-12-31", "2025-01-01"]
+    let rows =
+      days.enumerated().map { #"{"id": "\#($0)", "since": "\#($1)"}"# }
+      + [#"{"id": "none", "since": null}"#]
+    let server = try LoopbackServer { _ in .json("[\(rows.joined(separator: ","))]") }
+    let manifest = """
+      {"url": "\(server.baseURL)/days", "rows": "$", "id": "id", "paging": "single", "fields": ["since"]}
+      """
+    let plugin = DeclaredPlugin("days", try Manifest(reading: Data(manifest.utf8)))
+    let source = ServedPlugin(plugin, in: environment())
+    _ = try await source.sync(pages: nil) { _ in }
+    _ = try await compare(plugin, filter)
+    let sql = ServedSQL(of: [plugin], in: environment())
+    let text = await query(source, ServedQuery(conditions: [filter]), in: sql)
+    #expect(text == "SELECT * FROM days WHERE \(condition) LIMIT 100")
   }
 
   @Test func `PostgreSQL has numbers and Booleans of any kind as texts`() async throws {

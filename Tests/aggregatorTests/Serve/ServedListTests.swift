@@ -296,6 +296,41 @@ import Testing
     #expect(problem?.hint == "choose gallery, small or table")
   }
 
+  @Test(arguments: [0, 2, 3, 4])
+  func `a list of which few records have a picture is a table`(count: Int) async throws {
+    let rows = (1...5).map { id in
+      let picture = id <= count ? "\"http://127.0.0.1:1/\(id).png\"" : "null"
+      return #"{"id": "\#(id)", "name": "n\#(id)", "picture": \#(picture)}"#
+    }
+    let server = try LoopbackServer { _ in .json("[\(rows.joined(separator: ","))]") }
+    let manifest = """
+      {"url": "\(server.baseURL)/things", "rows": "$", "id": "id", "paging": "single", "fields": ["name", "picture"],
+       "image": "picture"}
+      """
+    let plugin = DeclaredPlugin("things", try Manifest(reading: Data(manifest.utf8)))
+    let environment = PluginEnvironment(
+      settings: SourceSettings([:]), transport: HTTPTransport(),
+      store: SQLiteStore(at: sandbox.root.appending(path: "pictures.sqlite").path))
+    let things = ServedPlugin(plugin, in: environment)
+    let router = WebRouter(
+      program: "aggregator",
+      api: API(
+        sources: [things], sql: nil, adding: nil, syncs: SyncJobs(in: environment),
+        now: { MadeUpSource.now }))
+    func isTable(_ query: [ServerRequest.Parameter] = []) async throws -> Bool {
+      try await router.response(
+        to: ServerRequest(method: "GET", rawPath: "/sources/things", query: query, headers: []),
+        for: RoutePath(.list, "things"), readOnly: false
+      ).text.contains("<table>")
+    }
+    // Of the first list it is known only when the service has answered.
+    for _ in 1...2 { #expect(try await isTable() == (count < 3)) }
+    // Whatever a search finds looks as the list does.
+    #expect(try await isTable([.init("query", "n1")]) == (count < 3))
+    #expect(try await !isTable([.init("view", "gallery")]))
+    #expect(await things.sample().hasPictures == (count >= 3))
+  }
+
   @Test func `whoever sees a list need not wait for its filters`() async throws {
     _ = try await Self.source(service, sandbox).sync(pages: nil) { _ in }
     #expect(await source.index?.table == nil)
