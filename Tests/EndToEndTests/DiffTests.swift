@@ -205,7 +205,7 @@ import Testing
     #expect(outcome.errors.hasSuffix(" · 1 changed and changed back\n"), "\(outcome)")
   }
 
-  @Test func `counts what has changed only in members that are not fields`() async throws {
+  @Test func `counts what has changed only in values that are not among the fields`() async throws {
     let service = try LoopbackServer(
       replies: [1, 3].map { .json(#"[{"id": 1, "name": "a", "hits": \#($0)}]"#) })
     let manifest = """
@@ -219,7 +219,8 @@ import Testing
     let outcome = try await home.run("things diff --exit-code")
     #expect(outcome.status == 0 && outcome.output == "", "\(outcome)")
     #expect(
-      outcome.errors.hasSuffix(" · 1 changed only in members that are not fields\n"), "\(outcome)")
+      outcome.errors.hasSuffix(" · 1 changed only in values that are not among the fields\n"),
+      "\(outcome)")
   }
 
   @Test func `compares a first sync with what a list had cached before`() async throws {

@@ -11,7 +11,7 @@ package struct ChangeSummary: Sendable {
   /// The number of records that were changed, and have changed back since.
   package var reverted = 0
 
-  /// The number of records that were changed only in members that are not fields, which a sync counts, too.
+  /// The number of records that were changed only in values that are not among the fields, which a sync counts, too.
   package var changedElsewhere = 0
 
   /// False if the start is the end of the only sync that is known.
@@ -55,7 +55,7 @@ package struct ChangeSummary: Sendable {
   /// Says of how many records changes are left out, and why.
   package var omissions: [String] {
     [
-      (changedElsewhere, "changed only in members that are not fields"),
+      (changedElsewhere, "changed only in values that are not among the fields"),
       (reverted, "changed and changed back"),
     ].compactMap { count, words in count == 0 ? nil : "\(count.grouped) \(words)" }
   }
@@ -130,7 +130,7 @@ package struct ChangeEntry: Entry {
   package let after: JSON
 
   /// The record as it is now, or was when it was removed.
-  private let record: JSON
+  package let record: JSON
   /// In the format of ISO 8601.
   package let date: String
 

@@ -1,4 +1,5 @@
 import AggregatorAPI
+import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -32,11 +33,13 @@ struct ChangesContent: Sendable {
   /// The first sync, if the time of the query is before it and before the beginning of the history.
   ///
   /// A comparison with that time would list all records as added, and none as changed since. `nil` if the oldest sync that
-  /// is known has changed or removed records, as it was not the first one then.
+  /// is known has changed or removed records, or the history begins long before it, as that of a sync from the command line:
+  /// it was not the first one then.
   var firstFetch: ServedSync? {
-    guard case .success(let page?) = page, page.summary.knownSince != nil,
+    guard case .success(let page?) = page, let known = page.summary.knownSince,
       let date = page.summary.date, syncs.count < ServedSync.mostKept,
       let first = syncs.last(where: { $0.outcome == .complete }), first.end != nil,
+      first.startedAt.timeIntervalSince(known) < 300,
       first.counts.dropFirst(2).allSatisfy({ $0 == 0 })
     else { return nil }
     return date < first.beginning ? first : nil
@@ -270,7 +273,7 @@ extension HTMLRenderer {
     let files: HTML? =
       isEmpty
       ? nil
-      : #"<p class="note">All of them as \#(links). Lists that were fetched from the service count, too.</p>"#
+      : #"<p class="note">All of them as \#(links). They were found by syncs, and by lists that were fetched from the service.</p>"#
     return """
       <p class="count">\(count)\(since ?? "")</p>
       \(first)
@@ -332,8 +335,27 @@ extension HTMLRenderer {
     }
     return """
       <li class="\(kind)"><span class="kind">\(kind.capitalizedFirst)\(time)</span> \
-      <div>\(title) \(differences(change, source, content.sample))</div></li>
+      <div>\(title) \(differences(change, source, content.sample))\(values(of: change, content))</div></li>
 
+      """
+  }
+
+  /// The most fields of a record on the page of changes; the record itself has all.
+  private static let maxFields = 20
+
+  /// The values of a record that was added, or those it had when it was removed, to be opened; `nil` for any other change.
+  private func values(of change: ChangeEntry, _ content: ChangesContent) -> HTML? {
+    let lines = change.record.members.filter { member in
+      !member.value.present.isEmpty && ![change.name, change.id].contains(member.value.cell)
+    }
+    guard change.kind != .changed, !lines.isEmpty else { return nil }
+    let rest = lines.count - Self.maxFields
+    return """
+      <details><summary>\(change.kind == .removed ? "Its last values" : "Its values")</summary>
+      \(lines.prefix(Self.maxFields).map { line in
+        let value = HTML(line.value, of: line.name, atMost: 200)
+        return #"<span class="difference">\#(label(of: line.name, content.source)) <ins dir="auto">\#(value)</ins></span>"# as HTML
+      })\(rest > 0 ? #"<span class="difference">and \#(rest.of("more field"))</span>"# as HTML : nil)</details>
       """
   }
 

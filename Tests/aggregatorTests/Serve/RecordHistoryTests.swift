@@ -91,7 +91,7 @@ import Testing
     #expect(sizes.sorted() == ["", " (+10%)"])
   }
 
-  @Test func `changes only in members that are not fields are counted`() async throws {
+  @Test func `changes only in values that are not among the fields are counted`() async throws {
     func rows(_ price: Int, _ hits: Int) -> LoopbackReply {
       .json(
         #"[{"id": 1, "price": \#(price), "hits": 1}, {"id": 2, "price": 7, "hits": \#(hits)}]"#)
@@ -105,7 +105,7 @@ import Testing
       in: PluginEnvironment(
         settings: SourceSettings([:]), transport: HTTPTransport(), store: store))
     for _ in 1...2 { _ = try await things.sync(pages: nil) { _ in } }
-    let words = "1 changed only in members that are not fields"
+    let words = "1 changed only in values that are not among the fields"
     let all = try #require(try await things.changes(since: "sync", atMost: 10))
     #expect(all.summary.counts == [.changed: 1] && all.entries.map(\.id) == ["1"])
     #expect(all.summary.omissions == [words])
@@ -317,6 +317,11 @@ import Testing
         "1970-01-02 1 changed", "1970-01-03 1 changed, 1 removed",
       ])
     #expect(days.allSatisfy { html.contains("<h2 id=\"\($0.1)\">") })
+    // A record that was removed has what it last had, but its name and its ID, which are said.
+    #expect(html.matches(of: /<details><summary>Its last values<\/summary>/).count == 1)
+    let values = html.matches(
+      of: /<span class="difference">([A-Z][a-z]+) <ins dir="auto">([^<]*)<\/ins>/)
+    #expect(values.map { "\($0.1) \($0.2)" } == ["Region AS", "Capital Almaty"])
     // Of several days, each has its counts.
     #expect(html.matches(of: /<h2 id="[^"]*">[^<]* <small class="difference">/).count == 2)
     // A page that has not all of them takes the numbers of more, or none.
@@ -433,6 +438,8 @@ import Testing
     #expect(content(from: 86_399, syncs).firstFetch == nil)
     #expect(content(from: 0, [sync(90_000, [51, 2, 5, 1])]).firstFetch == nil)
     #expect(content(from: 0, Array(repeating: syncs[1], count: 10)).firstFetch == nil)
+    // Nor is one that was an hour after the history began, which another program has fetched.
+    #expect(content(from: 0, [sync(90_000, [51, 0, 0, 0])]).firstFetch == nil)
   }
 
   @Test func `cached records are as old as those that no page has`() async throws {
