@@ -65,8 +65,8 @@ extension HTMLRenderer {
     let hasNoList = content.answer?.failure?.code == SourceError.Code.malformed.description
     guard given != nil || hasNoList else { return nil }
     return """
-      <p><label for="path">Where the list is in the response <small>(its path, such as data.items; if empty, \
-      it is looked for)</small></label>
+      <p><label for="path">Where the list is in the response <small>(its path, such as data.items; $ is the \
+      whole response; if empty, it is looked for)</small></label>
       <input id="path" name="rows" value="\(given ?? "")" autocomplete="off" autocapitalize="off" spellcheck="false"\(attributes(of: .path, content))></p>
       \(alert(.path, content))
       """
@@ -257,7 +257,7 @@ extension HTMLRenderer {
       """
       <div class="column">
       <div class="heading"><div><h1>Edit the source \(proposal.name)</h1>
-      <p class="summary">Also for the command line. \(change)</p></div></div>
+      <p class="summary">What you change here holds for the command line, too. \(change)</p></div></div>
       \(proposal.warnings.map { #"<p class="note" dir="auto">\#($0.sentence)</p>"# as HTML })
       \(problem.map { #"<p class="note" role="alert" dir="auto">Not saved: \#($0.message.sentence)</p>"# as HTML })
       <form class="fields" action="\(RoutePath(PagePath.edit, proposal.name).text)" method="post">\(hidden("proposal", answer.id))
@@ -320,22 +320,22 @@ extension HTMLRenderer {
     let data = leftovers.data.map { data in
       choice(
         "data", "its \(data)",
-        "What is removed can only be fetched again. Otherwise they stay in the store, and a source of the same name "
-          + "and address finds them again.")
+        "Unless you choose this, they stay on this machine, and a source of the same name and address has them again. "
+          + "What is removed can only be fetched again.")
     }
     let keys =
       leftovers.keys.isEmpty
       ? nil
       : choice(
         "keys", leftovers.keys.listText,
-        "Otherwise your settings file keeps what no other source uses.")
+        "Unless you choose this, your settings file keeps what no other source uses.")
     return document(
       Frame(title: "Remove \(source.name)", place: source.name),
       """
       <div class="column">
       <div class="heading"><div><h1>Remove the source \(source.name)?</h1>
       <p class="summary">Its definition is removed from this machine, also for the command line. The service is not \
-      changed.</p></div></div>
+      changed.\(data == nil ? " Nothing of it is cached." : "")</p></div></div>
       <form class="fields" action="\(RoutePath(PagePath.remove, source.name).text)" method="post">
       \(hidden("confirm", "yes"))\(data)\(keys)
       <div class="actions"><button type="submit" class="button danger" data-busy="Removing…">Remove</button>

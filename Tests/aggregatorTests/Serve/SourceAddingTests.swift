@@ -373,6 +373,8 @@ import Testing
     let question = try await server.get("/remove/lands", ["Accept": "text/html"])
     #expect(question.text.contains("Remove the source lands?"))
     #expect(question.text.contains("Also remove its "), "\(question.text)")
+    #expect(question.text.contains("Unless you choose this, they stay on this machine"))
+    #expect(!question.text.contains("Nothing of it is cached"))
 
     // An empty ID of a record.
     let slash = try await server.send("DELETE", "/api/v1/lands/")
