@@ -133,7 +133,7 @@ extension HTMLRenderer {
       """
   }
 
-  /// A card or a row, without changes during a sync: they may be those of the sync before it.
+  /// A card or a row.
   private func overview(
     _ source: any ServedSource, _ state: Result<SourceState, Problem>, _ sync: ServedSync?
   ) -> HTML {
@@ -146,7 +146,7 @@ extension HTMLRenderer {
         \(shortfall(of: state).map(note(of:)))
         \(failure(of: state, sync))
         \(state.problem.map(note))
-        \(sync?.outcome == .running ? nil : changes(state, source))
+        \(changes(state, source, during: sync))
         """
     }
     return """
@@ -269,14 +269,18 @@ extension HTMLRenderer {
       """
   }
 
-  private func changes(_ state: SourceState, _ source: any ServedSource) -> HTML? {
+  /// The changes by the last sync, which have only their room while the next one runs: they may be those of the one before it.
+  private func changes(
+    _ state: SourceState, _ source: any ServedSource, during sync: ServedSync?
+  ) -> HTML? {
     guard let changes = state.changes, changes.count > 0 else { return nil }
     let words =
       changes.isCut
       ? "More than \(changes.count.grouped) changes" : changes.counts.words.capitalizedFirst
     let relation = changes.hasEarlierSync ? "by" : "since"
     return """
-      <p><a href="\(WebAddress.changes(source.name))">\(words) \(relation) the last sync</a></p>
+      <p\(attribute: "class", sync?.outcome == .running ? "unseen" : nil)>\
+      <a href="\(WebAddress.changes(source.name))">\(words) \(relation) the last sync</a></p>
       """
   }
 }

@@ -364,7 +364,7 @@ extension HTMLRenderer {
       }
       return """
         <span class="fact\(column.isNumeric ? " number" : "")"><span class="label">\(column.label.fieldLabel)</span> \
-        <bdi>\(line.address ?? HTML(line, in: numbers))</bdi></span>
+        <bdi>\(HTML.opaque(line.value) ?? line.address ?? HTML(line, in: numbers))</bdi></span>
         """
     }
     return """

@@ -119,7 +119,10 @@ def many_sources(site):
     # No sync ends meanwhile, after which the sources are fetched anew.
     page.route("**/api/v1/sync", lambda route: route.fulfill(json={"items": []}))
     page.goto(site.origin + "/")
+    expect(page.locator(".sync").last).to_be_visible()
+    keeps_heights(page)
     page.locator(".sources").evaluate("list => list.classList.add('dense')")
+    keeps_heights(page)
     expect(page.locator(".sync").last).to_be_visible()
     for row in page.locator(".sources li").all():
         name, state, sync = (row.locator(each).bounding_box() for each in ("h2", ".tone", ".sync button"))
@@ -129,3 +132,21 @@ def many_sources(site):
     is_accessible(page)
     page.set_viewport_size({"width": 320, "height": 640})
     fits(page)
+
+
+# Every sync runs, or none does.
+RUN = """isRunning => {
+  for (const each of document.querySelectorAll(".sources .sync")) {
+    for (const part of [each.querySelector(".sync-state"), each.querySelector("progress")]) part.hidden = !isRunning;
+    each.querySelector(".sync-words").textContent = isRunning ? "1,200 of 2,000 records · 300 a second, about 12 s left" : "";
+  }
+}"""
+
+
+def keeps_heights(page):
+    """No source moves while all are synced."""
+    places = "all => all.map(each => [each.offsetTop, each.offsetHeight])"
+    before = page.locator(".sources li").evaluate_all(places)
+    page.evaluate(RUN, True)
+    assert page.locator(".sources li").evaluate_all(places) == before, before
+    page.evaluate(RUN, False)

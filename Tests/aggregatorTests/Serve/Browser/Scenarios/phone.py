@@ -34,6 +34,10 @@ def run(site):
     ):
         page.goto(site.origin + path)
         fits(page)
+    # The sources of the first page are as tall as a finger needs.
+    page.goto(site.origin + "/")
+    for link in page.locator(".sources h2 a").all():
+        assert link.bounding_box()["height"] >= 44, (link.inner_text(), link.bounding_box())
     # All kinds and times of changes can be chosen.
     page.goto(site.origin + "/changes/countries")
     expect(page.locator(".tools .button:visible")).to_have_count(9)
