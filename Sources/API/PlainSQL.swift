@@ -53,8 +53,7 @@ extension TypedCondition {
 
   /// The condition in SQL that selects the same of usual texts, the shortest way first: which of them does of a table is seen
   /// only there, such as that each `é` is one character, or that all dates have one format.
-  package func likelySQL(of kind: FieldKind) -> [String] {
-    guard kind == .text else { return [] }
+  var likelySQL: [String] {
     let column = field.sqlSpelling
     let days = values.map(\.days)
     let (first, last) = (days.first ?? nil, days.last ?? nil)
@@ -118,22 +117,38 @@ extension String {
 }
 
 extension ServedSQL {
-  /// A condition without `matches` that may select the same rows as one with it.
-  package struct Equivalence: Sendable {
-    let plain: String
-    let exact: String
+  /// The most values that are compared to simplify a query.
+  private static let mostCompared = 400_000
 
-    package init(plain: String, exact: String) {
-      self.plain = plain
-      self.exact = exact
+  /// The query of a list, in which conditions with `matches` are written without it, as people do, where that selects the same
+  /// records of the table as it is now; unchanged for a table with too many of them.
+  package func simplified(_ text: String, of source: any ServedSource) async -> String {
+    let found = text.matches(of: /matches\((?:"((?:[^"]|"")+)"|(\w+)), '((?:[^']|'')*)'\)/)
+    // None of them is part of a value.
+    guard found.count == text.matches(of: /matches\(/).count else { return text }
+    var likely: [String: [String]] = [:]
+    for match in found {
+      let quoted = match.1.map { String($0).replacing("\"\"", with: "\"") }
+      let field = quoted ?? match.2.map { String($0) } ?? ""
+      let test = String(match.3).replacing("''", with: "'")
+      let filter = try? TypedFilter("\(field.asField) \(test)")
+      likely[String(match.0)] = filter?.conditions.first?.likelySQL
     }
-  }
-
-  /// The plain conditions of those that select the same rows of a table as it is now.
-  package func proved(_ likely: [Equivalence], of table: String) async -> Set<String> {
-    let differences = likely.map { "max((\($0.plain)) IS TRUE <> ((\($0.exact)) IS TRUE))" }
-    let text = "SELECT \(differences.joined(separator: ", ")) FROM \(table.sqlSpelling)"
-    guard let row = try? await answer(to: text).get().rows.first else { return [] }
-    return Set(zip(likely, row).filter { $1 == .integer(0) }.map(\.0.plain))
+    let pairs = likely.flatMap { exact, plain in plain.map { (plain: $0, exact: exact) } }
+    guard !pairs.isEmpty, let count = await source.recordCount(),
+      count * pairs.count <= Self.mostCompared
+    else { return text }
+    let differences: [String] = pairs.map { pair in
+      "max((\(pair.plain)) IS TRUE <> ((\(pair.exact)) IS TRUE))"
+    }
+    let comparison =
+      "SELECT \(differences.joined(separator: ", ")) FROM \(source.name.sqlSpelling)"
+    guard let row = try? await answer(to: comparison).get().rows.first else { return text }
+    var simple = text
+    // The first way to write one that selects the same takes its place, so that no other one finds it.
+    for (pair, difference) in zip(pairs, row) where difference == .integer(0) {
+      simple = simple.replacing(pair.exact, with: pair.plain)
+    }
+    return simple
   }
 }

@@ -156,8 +156,10 @@ enum WebAddress {
   }
 
   /// The page of a query.
-  static func sql(_ text: String) -> String {
-    address(RoutePath(PagePath.sql), [("sql", text)])
+  ///
+  /// - Parameter source: The source of the list that it is to have the records of, written as people do where it has them.
+  static func sql(_ text: String, ofList source: String? = nil) -> String {
+    address(RoutePath(PagePath.sql), [("sql", text)] + (source.map { [("list", $0)] } ?? []))
   }
 
   /// The address of the result of a query at the API.

@@ -52,6 +52,11 @@ struct WebRouter: Sendable {
     case .search: return html(pages.search(try await search(request), part: part))
     case .sql:
       if let address = Self.addressWithoutOldValues(of: request) { return .redirect(to: address) }
+      if let text = request.parameter("sql"), let name = request.parameter("list") {
+        let source = try api.source(named: name)
+        let sql = try api.availableSQL()
+        return .redirect(to: WebAddress.sql(await sql.simplified(text, of: source)))
+      }
       let content = try await sql(request)
       return html(pages.sql(content), status: content.answer?.failure?.status ?? 200)
     case .asset:
@@ -336,9 +341,6 @@ struct WebRouter: Sendable {
     }
     if case .success(let page)? = content.list, !content.query.readsIndex {
       content.cachedCount = try? await source.cachedCount(of: query, page)
-    }
-    if part != .detail, query.cursor == nil, let sql = api.sql {
-      content.plainSQL = await renderer(readOnly: true).plainSQL(of: content, in: sql)
     }
     // Whoever sees a list may filter it next.
     if part != .detail { source.prepareIndex() }

@@ -146,22 +146,6 @@ extension HTMLRenderer {
       where: conditions, order: isStored ? order.joined(separator: ", ") : nil)
   }
 
-  /// The conditions without `matches` that select the records of the filters of a list, of a table that is read for it in no time.
-  func plainSQL(of content: SourceContent, in sql: ServedSQL) async -> Set<String> {
-    let columns = SQLColumns(of: content, hasMatches: hasMatches)
-    let filters = (searchFilters(of: content) ?? []) + Self.filters(of: content.query).joined()
-    let likely = filters.flatMap(\.conditions).flatMap(columns.likely)
-    guard 1...Self.mostProved ~= likely.count, let count = await content.source.recordCount(),
-      count * likely.count <= Self.mostCompared
-    else { return [] }
-    return await sql.proved(likely, of: content.source.name)
-  }
-
-  /// The most conditions of a list that are compared.
-  private static let mostProved = 60
-  /// The most values that are.
-  private static let mostCompared = 200_000
-
   /// The filters that have the cached records of a search, one for each word; `nil` if there are none for it.
   func searchFilters(of content: SourceContent) -> [TypedFilter]? {
     guard let query = content.query.query else { return [] }
@@ -354,8 +338,6 @@ private struct SQLColumns {
   /// The columns of Booleans, which SQLite has as 1 and 0.
   private let booleans: Set<String>
   private let hasMatches: Bool
-  /// ``SourceContent/plainSQL``.
-  private let plain: Set<String>
 
   init(of content: SourceContent, hasMatches: Bool) {
     let fields = content.source.fields
@@ -377,7 +359,6 @@ private struct SQLColumns {
         kinds[name] == .bool || content.sample.kinds[name] == .bool
       })
     self.hasMatches = hasMatches
-    plain = content.plainSQL
   }
 
   /// `nil` if SQL cannot say the same of these columns.
@@ -397,12 +378,6 @@ private struct SQLColumns {
   private func sql(_ condition: TypedCondition) -> String? {
     guard let kind = kinds[condition.field] else { return nil }
     if let plain = condition.plainSQL(of: kind) { return plain }
-    guard let exact = exact(condition) else { return nil }
-    return condition.likelySQL(of: kind).first(where: plain.contains) ?? exact
-  }
-
-  /// The condition with `matches`; `nil` if that cannot decide it.
-  private func exact(_ condition: TypedCondition) -> String? {
     let test = condition.quotedTest.trimmed
     guard hasMatches, test.unicodeScalars.count <= ValueCondition.maxLength else { return nil }
     switch condition.test {
@@ -412,13 +387,5 @@ private struct SQLColumns {
     case .compare, .oneOf, .range: break
     }
     return "matches(\(condition.field.sqlSpelling), \(test.sqlText))"
-  }
-
-  /// The ways to write a condition without `matches` that may select the same records.
-  func likely(_ condition: TypedCondition) -> [ServedSQL.Equivalence] {
-    guard let kind = kinds[condition.field], condition.plainSQL(of: kind) == nil,
-      let exact = exact(condition)
-    else { return [] }
-    return condition.likelySQL(of: kind).map { .init(plain: $0, exact: exact) }
   }
 }

@@ -248,8 +248,11 @@ extension HTMLRenderer {
       return
         "<p>This list cannot be opened as an SQL query: SQL cannot express its \(isSearch ? "search" : "filter")</p>"
     }
+    // What may be simpler is seen when it is opened, as that takes its time.
+    let address = WebAddress.sql(
+      query, ofList: query.contains("matches(") ? content.source.name : nil)
     return """
-      <p><a href="\(WebAddress.sql(query))">Open this list as an SQL query</a>\
+      <p><a href="\(address)">Open this list as an SQL query</a>\
       \(isSearch ? ", which searches cached records only" : "")</p>
       """
   }

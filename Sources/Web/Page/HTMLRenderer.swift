@@ -95,9 +95,6 @@ struct SourceContent: Sendable {
   /// ``ServedSource/observedKinds()`` of a list with conditions, which decide how SQL says them.
   var observedKinds: [String: [RowSchema.Kind]] = [:]
 
-  /// The conditions in SQL alone that select the records of its filters as they are now.
-  var plainSQL: Set<String> = []
-
   /// How the records are spread over values, if the query shows its filters.
   var facets: [Facet] = []
 

@@ -449,6 +449,10 @@ import Testing
           AND (matches(name, '~"a 100%"') OR matches("order", '~"a 100%"'))
         LIMIT 100
         """#)
+    // What may be written as people do is seen when the link is followed.
+    let link = pages.page(
+      SourceContent(source: source, query: search.query, list: .success(source.page(.plain))))
+    #expect(link.contains("LIMIT%20100&#38;list=heroes\">Open this list as an SQL query</a>"))
     let inPostgres = HTMLRenderer(
       program: "aggregator", sources: pages.sources, isReadOnly: false, now: MadeUpSource.now,
       hasSQL: true, hasMatches: false)

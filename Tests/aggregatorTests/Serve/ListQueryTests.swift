@@ -66,8 +66,9 @@ import Testing
     let pages = HTMLRenderer(
       program: "aggregator", sources: [source], isReadOnly: false, now: MadeUpSource.now,
       hasSQL: true, hasMatches: hasMatches)
-    if let sql { content.plainSQL = await pages.plainSQL(of: content, in: sql) }
-    return pages.query(of: content)
+    let text = pages.query(of: content)
+    guard let sql, let text else { return text }
+    return await sql.simplified(text, of: source)
   }
 
   private func ids(

@@ -66,7 +66,7 @@ def data(site):
     page.goto(site.origin + "/sources/countries?query=france")
     page.locator(".tools").get_by_text("Data", exact=True).click()
     page.get_by_role("link", name="Open this list as an SQL query").click()
-    expect(page.locator("#sql")).to_have_value(re.compile("france"))
+    expect(page.locator("#sql")).to_have_value(re.compile("LIKE '%france%'"))
 
 
 def by_keyboard(site):
