@@ -37,6 +37,10 @@ __attribute__((constructor)) static void prepare(void) {
   methods.xFree = release;
   methods.xRealloc = reallocate;
   sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
+  // Nobody asks for its statistics, for which each call would take a lock that all connections share.
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  // No memory for 20 pages at once, most of which a small command would touch for nothing.
+  sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 }
 
 void csqlite_memory_use(csqlite_memory *memory) { current = memory; }
