@@ -54,7 +54,7 @@ public struct Program: Sendable {
       exit(error.code.rawValue)
     }
     let signals = Interruption.block()
-    start(Array(CommandLine.arguments.dropFirst()), ProcessInfo.processInfo.environment)
+    start(CommandLine.words, CommandLine.variables)
     Interruption.wait(for: signals)
   }
 
@@ -73,7 +73,7 @@ public struct Program: Sendable {
       savedQueries: SavedQueries(of: ProgramName(name), variables: variables))
     var line = isCompletion ? nil : ArgumentParser(tree).parse(arguments)
     if let expansion = line?.expansion, let command = expansion.command,
-      CommandLine.firstInvalidArgument == nil
+      CommandLine.firstInvalidWord == nil
     {
       // In this process, so that signals, job control and the exit code are those of the script.
       var variables = variables
@@ -136,7 +136,7 @@ public struct Program: Sendable {
     }
     context.explain(line.expansion)
     do {
-      if let argument = CommandLine.firstInvalidArgument {
+      if let argument = CommandLine.firstInvalidWord {
         throw CommandError(.usage, "argument \"\(argument)\" is not valid UTF-8")
       }
       try context.checkManifestFolder(for: line)
@@ -194,17 +194,6 @@ public struct Program: Sendable {
         CommandError(.bug, "\(error)", hint: "please report this with your command line"))
       return .bug
     }
-  }
-}
-
-extension CommandLine {
-  /// The first argument that is not UTF-8, repaired; it could name another file than the one meant.
-  fileprivate static var firstInvalidArgument: String? {
-    // Without `zip`, whose types take longer to make than the arguments to check.
-    for (index, argument) in arguments.enumerated() {
-      if let word = unsafeArgv[index], String(validatingCString: word) == nil { return argument }
-    }
-    return nil
   }
 }
 
