@@ -15,12 +15,30 @@ package struct ArgumentParser {
     case version
   }
 
+  /// What a command line asks for, or an error with code `usage`.
+  ///
+  /// Not a `Result`, whose type is made at run time.
+  package enum Outcome: Sendable {
+    case success(Action)
+    case failure(CommandError)
+
+    init(_ action: () throws(CommandError) -> Action) {
+      do { self = .success(try action()) } catch { self = .failure(error) }
+    }
+
+    package func get() throws(CommandError) -> Action {
+      switch self {
+      case .success(let action): return action
+      case .failure(let error): throw error
+      }
+    }
+  }
+
   package struct CommandLine: Sendable {
     /// The arguments and options; those before the error if there is one.
     package let invocation: Invocation
 
-    /// The action, or an error with code `usage`.
-    package var action: Result<Action, CommandError>
+    package var action: Outcome
     package let path: String
 
     /// The saved queries of which it is made; `nil` if there are none.
@@ -69,8 +87,10 @@ package struct ArgumentParser {
   private func located(_ error: CommandError, in names: [String]) -> CommandError {
     let faulty = names.last { name in
       let alone = try? tree.expansion(of: [name], missing: .isKept)
-      let action = alone.map { parse(words: $0.words).action }
-      return action?.failure?.message == error.message
+      guard let alone, case .failure(let found) = parse(words: alone.words).action else {
+        return false
+      }
+      return found.message == error.message
     }
     guard let faulty else { return error }
     var error = error
@@ -104,7 +124,7 @@ package struct ArgumentParser {
       // Help wins over every error, but that of a word which names nothing.
       return CommandLine(
         invocation: Invocation(arguments: [], values: scan.options),
-        action: Result { () throws(CommandError) in
+        action: Outcome { () throws(CommandError) in
           guard asksForHelp else { throw error }
           let node = try explained(scan.words)
           return .help(likely.path.isEmpty ? node : likely)
@@ -114,7 +134,7 @@ package struct ArgumentParser {
     let (node, rest) = tree.find(scan.words)
     return CommandLine(
       invocation: Invocation(arguments: rest, values: scan.options, order: scan.order),
-      action: Result { () throws(CommandError) in
+      action: Outcome { () throws(CommandError) in
         try action(at: node, rest, scan, of: query, asksForHelp: asksForHelp)
       }, path: node.path)
   }

@@ -33,7 +33,10 @@ package struct CommandTree: Sendable {
       children: @autoclosure @escaping @Sendable () -> [Node] = []
     ) {
       self.path = path
-      word = path.split(separator: " ").last.map(String.init) ?? ""
+      // Each start makes a node of each command, and a split would take longer than the rest of it.
+      word =
+        path.utf8.lastIndex(of: UInt8(ascii: " ")).map { String(path[path.index(after: $0)...]) }
+        ?? path
       content = Lazy { Content(summary: summary(), command: command(), children: children()) }
     }
   }
