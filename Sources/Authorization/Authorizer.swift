@@ -14,11 +14,16 @@ package final class Authorizer: Sendable {
     let directory: TokenDirectory?
   }
 
+  /// A type of its own, because the type of a dictionary is made at run time, also if it stays empty.
+  private struct Chains {
+    var byKey: [Key: TokenChain] = [:]
+  }
+
   private let transport: any Transport
   private let clock: any Clock<Duration>
   private let now: @Sendable () -> Date
   private let renewals = Renewals()
-  private let chains = Mutex<[Key: TokenChain]>([:])
+  private let chains = Mutex(Chains())
 
   /// - Parameter transport: Sends token requests: it does not record them.
   package init(
@@ -104,13 +109,13 @@ package final class Authorizer: Sendable {
     let directory = directory.map { TokenDirectory(path: $0) }
     return chains.withLock { chains in
       let key = Key(grant: grant, directory: directory)
-      if let chain = chains[key] { return chain }
+      if let chain = chains.byKey[key] { return chain }
       let chain = TokenChain(
         grant,
         by: TokenChain.Means(
           transport: transport, directory: directory, clock: clock, now: now,
           liveSecrets: liveSecrets, renewals: renewals))
-      chains[key] = chain
+      chains.byKey[key] = chain
       return chain
     }
   }

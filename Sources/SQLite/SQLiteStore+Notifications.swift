@@ -33,9 +33,9 @@ extension SQLiteStore {
   }
 
   public func revision(of source: String) async throws(SourceError) -> String? {
-    let known = revisions.withLock { $0[RecordKey(source)] }
+    let known = revisions.withLock { $0.bySource[RecordKey(source)] }
     let state = try await readers[0].state(of: source, since: known)
-    revisions.withLock { $0[RecordKey(source)] = state }
+    revisions.withLock { $0.bySource[RecordKey(source)] = state }
     return state.contents?.revision(unrecorded: state.unrecorded) ?? ""
   }
 

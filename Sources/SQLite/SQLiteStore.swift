@@ -23,12 +23,20 @@ public final class SQLiteStore: SourceStore {
   /// A short read does not wait for a long one, such as a search that counts thousands.
   let readers: [StoreConnection]
   /// The number of calls that wait for each of the readers.
-  private let waiting = Mutex([0, 0])
+  private let waiting = Mutex(Waiting())
   /// The state of each source when its revision was last asked for.
-  let revisions = Mutex<[RecordKey: StoreFileState]>([:])
+  let revisions = Mutex(Revisions())
   let pollInterval: Duration
   let clock: any Clock<Duration>
   let listeners = ChangeListeners()
+
+  // Types of their own, because those of dictionaries and arrays are made at run time, also if they stay empty.
+  struct Revisions {
+    var bySource: [RecordKey: StoreFileState] = [:]
+  }
+  private struct Waiting {
+    var calls = [0, 0]
+  }
 
   /// Creates a store without touching its file.
   ///
@@ -89,11 +97,11 @@ public final class SQLiteStore: SourceStore {
   ) async throws(SourceError) -> Answer? {
     guard !Task.isCancelled else { throw .cancelled }
     let index = waiting.withLock { waiting in
-      let index = waiting[0] <= waiting[1] ? 0 : 1
-      waiting[index] += 1
+      let index = waiting.calls[0] <= waiting.calls[1] ? 0 : 1
+      waiting.calls[index] += 1
       return index
     }
-    defer { waiting.withLock { $0[index] -= 1 } }
+    defer { waiting.withLock { $0.calls[index] -= 1 } }
     return try await readers[index].perform { connection throws(SQLiteFailure) in
       try connection.snapshot(body)
     }
