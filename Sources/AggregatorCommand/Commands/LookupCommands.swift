@@ -49,7 +49,7 @@ extension Plugin {
         continue
       }
       if let note { context.diagnostics.note(note) }
-      outcome.add(found, of: self, chosen: listing.chosen?.map(\.name))
+      outcome.add(found, of: self, chosen: listing.chosen?.map { $0.name })
       let picture = await pictures?.picture(of: found.item, &outcome, context.diagnostics)
       try printer.print([found.item]) { pictures?.card.text(picture, $0) ?? $0 }
     }
