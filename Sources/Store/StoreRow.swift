@@ -77,8 +77,34 @@ extension BatchPlan.Known {
 extension PageMetadata {
   /// `nil` for a page that another version wrote: it counts as missing.
   package init?(json: Data) {
-    guard let page = try? JSONText(json)?.read(PageMetadata.self) else { return nil }
+    guard let text = JSONText(json),
+      let page = PageMetadata(plain: JSON(text)) ?? (try? text.read(PageMetadata.self))
+    else { return nil }
     self = page
+  }
+
+  /// Without coders, whose types take longer to make than a page to read; `nil` for a page that has anything else, such as warnings.
+  private init?(plain json: JSON) {
+    guard case .object(let members) = json, case .integer(let count)? = json["unreadable"] else {
+      return nil
+    }
+    self.init(next: nil, total: nil, endpoint: nil)
+    unreadable = count
+    for member in members {
+      switch (member.name, member.value) {
+      case ("unreadable", _): continue
+      case ("next", .string(let text)):
+        guard let cursor = PageCursor(text) else { return nil }
+        next = cursor
+      case ("total", .integer(let count)): total = count
+      case ("rows", .integer(let count)): rows = count
+      case ("endpoint", .string(let text)): endpoint = text
+      case ("reason", .string(let text)): reason = text
+      case ("generation", .string(let text)): generation = text
+      case ("endsPartition", .bool(let isLast)): endsPartition = isLast
+      default: return nil
+      }
+    }
   }
 }
 

@@ -35,6 +35,22 @@ struct CachedPageTests {
     #expect(try await store.page("key", of: "others") == nil)
   }
 
+  @Test(
+    arguments: [
+      #"{"endpoint":"https://host/path","unreadable":0}"#,
+      #"{"generation":"g","next":"ok.c1","rows":20,"total":40,"unreadable":2,"reason":"no name"}"#,
+      #"{"endsPartition":true,"unreadable":0}"#, #"{"total":null,"unreadable":0}"#,
+      #"{"unreadable":0,"warnings":[{"code":"repeated","message":"again"}]}"#,
+      #"{"of":"a later version","unreadable":0}"#, #"{"unreadable":0,"total":4.0}"#,
+      #"{"unreadable":0,"next":"not a cursor"}"#, #"{"unreadable":0,"total":"40"}"#,
+      #"{"unreadable":"2"}"#, #"{"rows":20}"#, "{}", "[]", "7", "",
+    ])
+  func `reads a page with and without coders alike`(json: String) {
+    let data = Data(json.utf8)
+    let decoded = try? JSONDecoder().decode(PageMetadata.self, from: data)
+    #expect(PageMetadata(json: data) == decoded)
+  }
+
   @Test func `replaces a page and keeps its records`() async throws {
     try await save("key", ["a", "b"].map { StoreEntry($0) })
     try await save("key", ["b", "c"].map { StoreEntry($0) }, at: 9)
