@@ -34,7 +34,7 @@ public struct HistoryLimit: Hashable, Sendable {
     for word in words {
       if count == nil, word.first != "+", word.utf8.count < 10, let number = Int(word), number > 0 {
         count = number
-      } else if age == nil, let span = Duration(span: word) {
+      } else if age == nil, let span = Duration(span: String(word)) {
         age = span
       } else {
         return nil
@@ -46,7 +46,7 @@ public struct HistoryLimit: Hashable, Sendable {
 
 extension Duration {
   /// Parses a whole number of seconds, minutes, hours, days or weeks: `90m`, `2h`, `30d`.
-  package init?(span text: some StringProtocol) {
+  package init?(span text: String) {
     self.init(text, numbers: 1...99_999, units: [.seconds, .minutes, .hours, .days, .weeks])
   }
 }

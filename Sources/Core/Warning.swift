@@ -95,7 +95,7 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let unreadable = Code("unreadable")
   }
 
-  private static let incompleteCodes: Set<Code> = [
+  private static let incompleteCodes: [Code] = [
     .cutOff, .depthLimit, .incomplete, .mixedGenerations, .partlyCached, .repeated, .restarted,
     .sentFewer, .stopped, .unknownSecret, .unproved,
   ]

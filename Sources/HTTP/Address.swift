@@ -59,12 +59,16 @@ package struct Address: Hashable, Sendable {
 
   private static func host(_ text: String) -> String? {
     let inner = text.hasPrefix("[") && text.hasSuffix("]") ? text.dropFirst().dropLast() : text[...]
-    if inner.contains(":") {
+    // Bytes of a text in a loop: what any sequence can do is not made for this one where options are for size.
+    var (isName, isAddress) = (!inner.isEmpty, false)
+    for byte in String(inner).utf8 {
+      isAddress = isAddress || byte == UInt8(ascii: ":")
+      isName = isName && byte.isUnreserved && byte != UInt8(ascii: "~")
+    }
+    if isAddress {
       var v6 = in6_addr()
       return inet_pton(AF_INET6, String(inner), &v6) == 1 ? "[\(inner)]" : nil
     }
-    let isName =
-      !inner.isEmpty && inner.utf8.allSatisfy { $0.isUnreserved && $0 != UInt8(ascii: "~") }
     return isName && inner.count == text.count && text.utf8.count <= 255 ? text : nil
   }
 }

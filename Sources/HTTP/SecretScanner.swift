@@ -33,7 +33,8 @@ package struct SecretScanner: Sendable {
   package init(_ secrets: [Secret]) {
     let texts = Set(secrets.flatMap(\.texts).filter { !$0.isEmpty })
     func lowered(_ texts: Set<String>) -> [[UInt8]] {
-      Array(Set(texts.flatMap(\.encodings).map { $0.map(\.lowercased) }))
+      // Most runs know no secret, and a set of bytes is a type that is made at run time.
+      texts.isEmpty ? [] : Array(Set(texts.flatMap(\.encodings).map { $0.map(\.lowercased) }))
     }
     needles = lowered(texts)
     replaced = lowered(texts.filter { $0.count >= Self.minimumLength })

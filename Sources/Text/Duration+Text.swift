@@ -27,7 +27,7 @@ extension Duration {
   ///   - maxDecimals: The most decimals of the number.
   ///   - defaultUnit: The unit of a number without one; `nil` if it needs one.
   package init?(
-    _ text: some StringProtocol, numbers: ClosedRange<Int>, units: [DurationUnit],
+    _ text: String, numbers: ClosedRange<Int>, units: [DurationUnit],
     maxDecimals: Int = 0, defaultUnit: DurationUnit? = nil
   ) {
     let number = text.prefix { $0.isNumber || $0 == "." }

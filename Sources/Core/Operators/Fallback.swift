@@ -20,32 +20,28 @@ extension DataSource {
     to second: any DataSource<Item>,
     when condition: @escaping @Sendable (SourceError) -> Bool = { _ in true }
   ) -> some DataSource<Item> {
-    Fallback(base: self, second: second, condition: { $0.allowsFallback && condition($0) })
+    Fallback<Item>(
+      base: (self as? ErasedSource<Item>) ?? erased, second: second,
+      condition: { $0.allowsFallback && condition($0) })
   }
 }
 
 /// A chain of sources: tier 0 is the service, each further one stands in for those before it.
-private protocol FallbackChain {
-  /// The number of the last tier.
-  var lastTier: Int { get }
-}
-
-private struct Fallback<Base: DataSource>: Decorator, FallbackChain {
-  let base: Base
-  let second: any DataSource<Base.Item>
+private struct Fallback<Item: SourceRecord>: Decorator {
+  // Without its type, so that a chain is found by a type, and not by a protocol, which takes a search of all conformances.
+  let base: ErasedSource<Item>
+  let second: any DataSource<Item>
   let condition: @Sendable (SourceError) -> Bool
 
   var label: String { "fallback(to: \(second))" }
   var replacements: [AsyncStream<Void>] { base.replacements + second.replacements }
 
-  var lastTier: Int {
-    let first: any DataSource<Base.Item> = (base as? ErasedSource<Base.Item>)?.base ?? base
-    return ((first as? any FallbackChain)?.lastTier ?? 0) + 1
-  }
+  /// The number of the last tier.
+  private var lastTier: Int { ((base.base as? Fallback<Item>)?.lastTier ?? 0) + 1 }
 
-  func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     guard let cursor = request.cursor else {
-      let page: Page<Base.Item>
+      let page: Page<Item>
       do { page = try await base.page(request) } catch let error
         where request.cachePolicy.mayFallBack && condition(error)
       {
@@ -66,8 +62,8 @@ private struct Fallback<Base: DataSource>: Decorator, FallbackChain {
   }
 
   func item(
-    _ id: Base.Item.ID, cachePolicy: CachePolicy
-  ) async throws(SourceError) -> LookupResult<Base.Item> {
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Item> {
     do { return try await base.item(id, cachePolicy: cachePolicy) } catch let error
       where cachePolicy.mayFallBack && condition(error)
     {
@@ -98,7 +94,7 @@ private struct Fallback<Base: DataSource>: Decorator, FallbackChain {
   /// The second source's first page, or the first one's error, whose remedy matters.
   private func secondPage(
     _ request: PageRequest, after reason: SourceError
-  ) async throws(SourceError) -> Page<Base.Item> {
+  ) async throws(SourceError) -> Page<Item> {
     do { return try await second.page(request) } catch let error where error.allowsFallback {
       throw reason.adding(error)
     }
@@ -135,8 +131,8 @@ private struct Fallback<Base: DataSource>: Decorator, FallbackChain {
   }
 
   private func tagged(
-    _ page: Page<Base.Item>, because reason: SourceError?
-  ) throws(SourceError) -> Page<Base.Item> {
+    _ page: Page<Item>, because reason: SourceError?
+  ) throws(SourceError) -> Page<Item> {
     var page = page
     if let next = page.next {
       page.next = tagged(next, because: reason)

@@ -24,7 +24,7 @@ public struct SearchQuery: Hashable, Sendable, CustomStringConvertible {
     var words: [FoldedText] = []
     var rest = text.unicodeScalars.split(separator: " ")[...]
     while let next = rest.popFirst() {
-      var word = String.UnicodeScalarView(next)
+      var word = String(next).unicodeScalars
       if word.first?.isQuotationMark == true {
         word.removeFirst()
         // One that is still typed has no end.

@@ -18,7 +18,7 @@ package struct RecordNoun {
     if let word = Self.irregular[plural] {
       singular = word
     } else if plural.hasSuffix("ies"), plural.count > 4 {
-      singular = plural.dropLast(3) + "y"
+      singular = "\(plural.dropLast(3))y"
     } else if ["oes", "ches", "shes", "sses", "xes"].contains(where: plural.hasSuffix) {
       singular = String(plural.dropLast(2))
     } else if plural.hasSuffix("s"), !["ss", "us", "is"].contains(where: plural.hasSuffix) {
