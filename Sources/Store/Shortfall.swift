@@ -30,7 +30,7 @@ public struct Shortfall: Hashable, Sendable, CustomStringConvertible {
   package var isFinal: Bool { reasons.allSatisfy { Self.finalCodes.contains($0.code) } }
 
   private static let finalCodes: Set<Warning.Code> = [
-    .cutOff, .noProgress, .sentFewer, .unreadable,
+    .cutOff, .noProgress, .sentFewer, .unproved, .unreadable,
   ]
 
   /// True if nothing but the missing end of a list is in doubt: no record is known to be missing.

@@ -5,15 +5,17 @@ import Testing
 struct ShortfallTests {
   @Test func `reasons of different kinds are all named, and kept in a checkpoint`() {
     let sum =
-      Shortfall([Warning(.cutOff, "line 4"), Warning(.cutOff, "line 9"), .unproved])
+      Shortfall([
+        Warning(.cutOff, "line 4"), Warning(.cutOff, "line 9"), Warning(.restarted, "new"),
+      ])
       + .unreadable(1) + .repeatedIDs(0) + .unreadable(7)
     #expect(
       sum?.description
-        == "line 4; there may be further pages that are not read; 1 row could not be read")
+        == "line 4; new; 1 row could not be read")
     #expect(sum.map { Shortfall(checkpoint: $0.checkpoint) } == sum)
     #expect(sum?.isFinal == false && sum?.isUnproved == false)
     #expect((Shortfall([Warning(.sentFewer, "3")]) + .unreadable(1))?.isFinal == true)
-    #expect(Shortfall([.unproved])?.isUnproved == true)
+    #expect(Shortfall([.unproved]).map { $0.isUnproved && $0.isFinal } == true)
   }
 
   @Test func `a warning without missing records is no reason`() {
