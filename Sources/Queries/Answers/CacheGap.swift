@@ -70,6 +70,9 @@ extension Plugin {
       remedy =
         numbering.map(Hint.command)
         ?? policy.file.map { .words("mend the file \($0.oneLine(atMost: 200))") }
+    } else if change == nil, coverage.gap?.isUnproved == true, self is DeclaredPlugin {
+      // Where the paging is named.
+      remedy = .command("sources edit \(name)")
     }
     let isFinal = change == nil && (coverage.gap?.isFinal ?? coverage.isShort)
     let unread = isSyncable ? nil : change.map { "; \($0.message)" }
