@@ -27,7 +27,7 @@ package struct Address: Hashable, Sendable {
     guard 1...65535 ~= port else { return nil }
     let path = url.path(percentEncoded: true)
     let query = url.query(percentEncoded: true)
-    guard (path + (query ?? "")).utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
+    for byte in (path + (query ?? "")).utf8 where !(0x21...0x7E ~= byte) { return nil }
     self.scheme = scheme
     self.host = plain
     self.port = port

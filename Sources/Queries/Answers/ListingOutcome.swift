@@ -417,7 +417,7 @@ package struct ListingOutcome: Sendable {
   }
 
   /// The subject in words: `heroes`, or `matching records of weather`.
-  private var records: String { subject.dropLast(source.count) + noun.word(for: 2) }
+  private var records: String { "\(subject.dropLast(source.count))\(noun.word(for: 2))" }
 
   package func reportCount(to diagnostics: Diagnostics) {
     var counted = self

@@ -160,7 +160,7 @@ extension Rate.Bound {
     guard parts.count == 2, parts[0].utf8.count <= 9, parts[0].first != "+",
       let count = Int(parts[0]), count > 0,
       let period = Duration(
-        (parts[1].count == 1 ? "1" : "") + parts[1], numbers: 1...999_999, units: Self.units)
+        "\(parts[1].count == 1 ? "1" : "")\(parts[1])", numbers: 1...999_999, units: Self.units)
     else { return nil }
     self.init(count: count, period: period)
   }
