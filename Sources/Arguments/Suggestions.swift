@@ -417,8 +417,7 @@ extension CommandTree {
       // `-o json` for `--format json`.
       error.suggestion = "\(Option.format.spelling) \(value)"
     } else if let (words, command) = elsewhere(
-      option, for: node, rest,
-      of: given.lazy.filter { $0.option == .source }.compactMap(\.value).first, isOther: own == nil)
+      option, for: node, rest, beside: [refused] + given, isOther: own == nil)
     {
       let others = given.filter { command.options.contains($0.option) }.flatMap(\.words)
       error.suggestion = (words.map(\.typed) + others).joined(separator: " ")
@@ -442,10 +441,10 @@ extension CommandTree {
   /// The words and the command of a line that accepts an option which another one refuses.
   ///
   /// - Parameters:
-  ///   - names: The value of `--source`; `nil` without the option.
+  ///   - given: All options of the line.
   ///   - isOther: True if it may be `export` or the list of a source, too, not only the command of the same name.
   private func elsewhere(
-    _ option: Option, for node: Node, _ rest: [String], of names: String?, isOther: Bool
+    _ option: Option, for node: Node, _ rest: [String], beside given: [TypedOption], isOther: Bool
   ) -> (words: [String], command: Command)? {
     let path = node.path.split(separator: " ").map(String.init)
     var lines: [[String]] = []
@@ -462,15 +461,25 @@ extension CommandTree {
       lines.append([source, node.path] + rest.dropFirst())
       if node.takesSource, rest.count == 1, isOther { lines.append([source, "list"]) }
     } else if rest.isEmpty || !node.takesSource {
-      // `search lamp --stats id` for that of a source, the first one that `--source` names.
-      let named = names?.split(separator: ",").first.map(String.init)
-      let sources = catalog.sources.contains { $0 == named } ? [named ?? ""] : catalog.sources
-      for source in sources {
+      // `search lamp --stats id` for that of a source: the first one that `--source` names, or that has the fields.
+      func names(in options: [Option]) -> [String] {
+        given.filter { options.contains($0.option) }.compactMap(\.value)
+          .flatMap { $0.split(separator: ",").map { String($0.prefix { $0 != ":" }) } }
+      }
+      let fields = names(in: [.groupBy, .stats, .distinct])
+      let named = names(in: [.source]).first { catalog.sources.contains($0) }
+      let found = (named.map { [$0] } ?? catalog.sources).compactMap { source in
         let verb = find([source, node.path])
-        guard verb.rest.isEmpty, let command = verb.node.command,
-          command.options.contains(option)
-        else { continue }
-        return ([source, node.path] + rest, command)
+        return verb.rest.isEmpty && verb.node.command?.options.contains(option) == true
+          ? (words: [source, node.path] + rest, command: verb.node.command) : nil
+      }
+      let fitting = found.first { line in
+        fields.allSatisfy((line.command?.fields ?? []).map(\.id).contains)
+      }
+      if let line = fitting ?? (named == nil && !fields.isEmpty ? nil : found.first),
+        let command = line.command
+      {
+        return (line.words, command)
       }
     }
     return lines.lazy.compactMap { words in

@@ -265,7 +265,8 @@ extension Command {
         } else if isSaved {
           context.diagnostics.note(
             "Saved nevertheless"
-              + (proposal.isPagingProved ? "" : ": lists warn that records may be missing"))
+              + (proposal.isPagingProved ? "" : ": lists warn that records may be missing")
+              + (proposal.isPagingProved || !proposal.hasNoRows ? "" : ", once there are some"))
         }
         return .partial
       }

@@ -41,6 +41,9 @@ extension Command {
       if let store {
         entry.records = try? await store.status(of: plugin.name).records
         entry.lastSync = try? await plugin.lastSync(in: store)?.completed
+        if entry.records != 0, !plugin.policy.isEndless {
+          entry.isComplete = (try? await plugin.gap(in: store)).map { $0 == nil }
+        }
         if entry.records == 0 { entry.bundled = await plugin.bundledCount() }
       }
       entries.append(entry)
@@ -48,6 +51,10 @@ extension Command {
     var listing = try output.plainListing("sources", SourceEntry.self)
     listing.prefersCards = true
     try RecordPrinter.print(entries, as: listing, output, in: context)
+    let partial = entries.filter { $0.isComplete == false }.map(\.id)
+    if !partial.isEmpty, context.diagnostics.isForPeople {
+      context.diagnostics.note("Possibly not all cached: \(partial.joined(separator: ", "))")
+    }
     let bundled = entries.compactMap { entry in entry.bundled.map(entry.plugin.noun.count) }
     if !bundled.isEmpty, context.diagnostics.isForPeople {
       context.diagnostics.note("Bundled, while none are cached: \(bundled.joined(separator: ", "))")
@@ -126,6 +133,8 @@ private struct SourceEntry: Entry {
   /// `nil` if it is not known.
   var records: Int?
   var bundled: Int?
+  /// `nil` if that is not known, or it has no end.
+  var isComplete: Bool?
   var lastSync: Date?
 
   var id: String { plugin.name }
@@ -149,6 +158,11 @@ private struct SourceEntry: Entry {
       about: "The number of bundled records that stand in for cached ones; null if any are cached.",
       isShown: false
     ) { $0.bundled.map(JSON.integer) ?? .null },
+    Field(
+      "complete", "Complete", .bool,
+      about: "True if all records are cached, as far as is known; null for none or no end.",
+      isShown: false
+    ) { $0.isComplete.map(JSON.bool) ?? .null },
   ]
 }
 

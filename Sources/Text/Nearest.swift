@@ -9,13 +9,17 @@ package func nearest(to word: String, in candidates: some Sequence<String>) -> S
     return nil
   }
   let typed = Array(word.lowercased().unicodeScalars)
-  var best: (candidate: String, distance: Int)?
+  var best: (candidate: String, distance: Int, isAlike: Bool)?
   for candidate in candidates {
     let letters = Array(candidate.lowercased().unicodeScalars.prefix(maxLength + 1))
-    let allowed = min(max(typed.count, letters.count) / 3, best.map { $0.distance - 1 } ?? .max)
+    let allowed = min(max(typed.count, letters.count) / 3, best?.distance ?? .max)
     guard letters.count <= maxLength, abs(letters.count - typed.count) <= allowed else { continue }
     let distance = distance(from: typed, to: letters)
-    if distance <= allowed { best = (candidate, distance) }
+    // Of two as near, the one with the typed first letter: `fish` for `fsh`, and not `zsh`.
+    let isAlike = letters.first == typed.first
+    let isBetter =
+      best.map { distance < $0.distance || distance == $0.distance && isAlike && !$0.isAlike }
+    if distance <= allowed, isBetter ?? true { best = (candidate, distance, isAlike) }
   }
   return best?.candidate
 }

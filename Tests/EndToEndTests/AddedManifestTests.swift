@@ -276,15 +276,17 @@ import Testing
     #expect(try await home.add(lamps).status == 0)
     #expect(try await home.run("lamps sync").status == 0)
     let listed = try await home.run(
-      "sources list --ndjson --fields name,records,bundled,kind,lastSync")
+      "sources list --ndjson --fields name,records,bundled,complete,kind,lastSync")
     #expect(
       listed.lines.contains {
         $0.hasPrefix(
-          #"{"name":"lamps","records":25,"bundled":null,"kind":"added","lastSync":"20"#)
+          #"{"name":"lamps","records":25,"bundled":null,"complete":true,"kind":"added","lastSync":"20"#
+        )
       }, "\(listed)")
     #expect(
       listed.lines.contains {
-        $0.hasPrefix(#"{"name":"countries","records":0,"bundled":250,"kind":"built-in""#)
+        $0.hasPrefix(
+          #"{"name":"countries","records":0,"bundled":250,"complete":null,"kind":"built-in""#)
       }, "\(listed)")
     for width in [40, 60, 80, 120] {
       let table = try await home.run("sources list", ["AGGREGATOR_FORCE_TTY": "\(width)"])

@@ -354,6 +354,10 @@ import Testing
       "\"search\" does not accept --group-by\n\nDid you mean \"heroes search spider --group-by publisher\"?\nhint: aggregator help heroes search"
     ),
     (
+      "search spider --stats publisher",
+      "\"search\" does not accept --stats\n\nDid you mean \"heroes search spider --stats publisher\"?\nhint: aggregator help heroes search"
+    ),
+    (
       "search spider --source=products,heroes --stats id",
       "\"search\" does not accept --stats\n\nDid you mean \"products search spider --stats id\"?\nhint: aggregator help products search"
     ),

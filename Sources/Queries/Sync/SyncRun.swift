@@ -201,6 +201,10 @@ extension SyncResult {
       remarks.append(Warning(.schemaChanged, "rows have \(others) more changed members"))
     }
     if unreadable.count > 0 { remarks.append(.unreadable(unreadable)) }
+    if let total, total < passed, kind == .full, !isPartitioned, hasEnded {
+      let words = "the service reports \(total.of("record")) but sent \(passed.grouped)"
+      remarks.append(Warning(.estimated, words))
+    }
     if let depth = reachedDepth, shortfall == nil {
       let all = total.map { " of \($0)" } ?? ""
       remarks.append(

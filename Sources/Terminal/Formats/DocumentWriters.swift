@@ -75,7 +75,16 @@ where Item.ID: CustomStringConvertible {
 }
 
 extension JSON {
-  fileprivate var yaml: String { if case .string(let text) = self { text.yaml } else { text } }
+  var yaml: String {
+    switch self {
+    case .string(let text): return text.yaml
+    case .number:
+      // YAML 1.1 takes 1e+21 for a text.
+      let parts = text.split(separator: "e")
+      return parts.count == 2 && !parts[0].contains(".") ? "\(parts[0]).0e\(parts[1])" : text
+    case .null, .bool, .integer, .array, .object: return text
+    }
+  }
 }
 
 extension String {

@@ -59,14 +59,19 @@ extension String {
 }
 
 extension JSON {
-  /// The ``cell`` for programs: a list as JSON if a comma, a quote or a line break in one of its elements would hide where
-  /// that ends.
+  /// The ``cell`` for programs: a list as a line of CSV with a space after each comma, so that one rule reads all of a column.
+  ///
+  /// An element is quoted if its end would not be seen, as it is empty, begins or ends with a space, or has a comma, a quote or a
+  /// line break.
   package var unambiguousCell: String {
-    let cell = cell
-    guard case .array(let elements) = self,
-      elements.contains(where: { $0.cell.utf8.contains { ",\"\n\r".utf8.contains($0) } })
-    else { return cell }
-    return text
+    guard case .array(let elements) = self else { return cell }
+    return elements.map { element in
+      let text = element.cell
+      let isPlain =
+        !text.isEmpty && text.utf8.first != 0x20 && text.utf8.last != 0x20
+        && !text.utf8.contains { ",\"\n\r".utf8.contains($0) }
+      return isPlain ? text : "\"\(text.replacing("\"", with: "\"\""))\""
+    }.joined(separator: ", ")
   }
 }
 

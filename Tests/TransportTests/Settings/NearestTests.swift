@@ -16,6 +16,7 @@ import Testing
     #expect(nearest(to: "lists", in: ["lasts", "list", "fists"]) == "lasts")
     #expect(nearest(to: "list", in: ["last", "list"]) == "list")
     #expect(nearest(to: "abcd", in: ["abdc", "abcc"]) == "abdc")
+    #expect(nearest(to: "fsh", in: ["bash", "zsh", "fish"]) == "fish")
   }
 
   @Test func `counts a swap of neighbours once`() {

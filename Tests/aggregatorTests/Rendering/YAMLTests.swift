@@ -1,3 +1,4 @@
+import AggregatorKit
 import Testing
 
 @testable import AggregatorTerminal
@@ -28,5 +29,10 @@ import Testing
     #expect(wrong.isEmpty)
     #expect("Spider-Man".isPlainYAML)
     #expect(!"a: b".isPlainYAML)
+  }
+
+  @Test(arguments: [(1e21, "1.0e+21"), (1.5e300, "1.5e+300"), (2.5, "2.5")])
+  func `a number is one in YAML 1.1, too`(number: Double, text: String) {
+    #expect(JSON.number(number).yaml == text)
   }
 }
