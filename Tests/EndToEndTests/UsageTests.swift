@@ -347,7 +347,7 @@ import Testing
     ),
     (
       "search spider --stats id",
-      "\"search\" does not accept --stats\n\nDid you mean \"\(sourceNames[0]) search spider --stats id\"?\nhint: aggregator help \(sourceNames[0]) search"
+      "\"search\" does not accept --stats\n\nDid you mean \"heroes search spider --stats id\"?\nhint: aggregator help heroes search"
     ),
     (
       "search spider --source heroes --group-by publisher",
@@ -363,7 +363,7 @@ import Testing
     ),
     (
       "search spider --source nope --stats id",
-      "\"search\" does not accept --stats\n\nDid you mean \"\(sourceNames[0]) search spider --stats id\"?\nhint: aggregator help \(sourceNames[0]) search"
+      "\"search\" does not accept --stats\n\nDid you mean \"heroes search spider --stats id\"?\nhint: aggregator help heroes search"
     ),
     (
       "man --help",
