@@ -42,7 +42,8 @@ extension Command {
         entry.records = try? await store.status(of: plugin.name).records
         entry.lastSync = try? await plugin.lastSync(in: store)?.completed
         if entry.records != 0, !plugin.policy.isEndless {
-          entry.isComplete = (try? await plugin.gap(in: store)).map { $0 == nil }
+          // A store that cannot be read is told by other commands.
+          do { entry.isComplete = try await plugin.gap(in: store) == nil } catch {}
         }
         if entry.records == 0 { entry.bundled = await plugin.bundledCount() }
       }
