@@ -100,6 +100,21 @@ import Testing
     }
   }
 
+  @Test func `the order of a search is that of the records of all sources together`() async throws {
+    let line = "search an --sort name --offline --source countries,heroes --limit 5"
+    let names = [
+      "Afghanistan", "Alan Scott", "Åland Islands", "Albania", "American Samoa", "Andorra",
+      "Aquaman", "Barry Allen", "Batman", "Beast",
+    ]
+    #expect(try await Binary.run("\(line) --fields name --tsv").lines == names)
+    let rows = try await Binary.run("\(line) --tsv").lines
+    #expect(rows.map { $0.split(separator: "\t")[2] } == names.map { $0[...] }, "\(rows)")
+    let table = try await Binary.run(line, ["AGGREGATOR_FORCE_TTY": "80"])
+    #expect(
+      table.errors.contains(
+        "The records of each source are sorted; those of all together with --fields\n"), "\(table)")
+  }
+
   @Test func `no records of a filter are not none of the search`() async throws {
     for (line, words) in [
       ("heroes search man --where publisher=none", "No matching heroes for \"man\"\n"),

@@ -1,4 +1,5 @@
 import AggregatorArguments
+import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
 import AggregatorSelection
@@ -18,14 +19,15 @@ extension Command {
         .source,
         .limit.with(
           about: "maximum number of records per source (default \(SearchOfSources.defaultLimit))"),
-        .condition, .order.with(about: "sort the records of each source by fields"), .count,
+        .condition, .order.with(about: "sort the records by fields"), .count,
       ] + Option.reading(timeout: "time limit per source (default 10s)") + Option.formatting,
       fields: SearchHit.fields(of: plugins),
       notes: [
         "If a source does not respond within \(SearchOfSources.defaultTime.text) (see --timeout), its local "
           + "data is searched. The exit code is 3 if a source has no answer at all, or less than all.",
         "--where, --sort and --count read cached records, and leave out sources without their fields, which is said; "
-          + "\"help filters\" tells more. --sort and --limit hold for each source: the sources keep their order. "
+          + "\"help filters\" tells more. --limit holds for each source, and so does --sort in tables of each; with "
+          + "--fields, and in other formats, it sorts the records of all. "
           + "The search of one source can also group records and read all of its service.",
       ],
       examples: [
@@ -132,6 +134,8 @@ struct SearchWriter {
   private let output: OutputOptions
   private let context: CommandContext
   private let isGrouped: Bool
+  /// The order of the records of all sources; `nil` if each source keeps its place.
+  private let order: RecordOrder<SearchHit>?
   private var printer: RecordPrinter<SearchHit>
   private var waiting: [Int: SourceSearch] = [:]
   private var shown: [Int: SourceSearch] = [:]
@@ -154,6 +158,12 @@ struct SearchWriter {
       layout: RecordLayout(card: search.countsOnly ? ["source", "count"] : []))
     listing.object = \.object
     isGrouped = output.isForPeople && listing.chosen == nil && !search.countsOnly
+    let keys = isGrouped ? nil : search.selection?.order?.split(separator: ",").map(\.trimmed)
+    do {
+      order = try keys.map { keys throws(FilterError) in
+        try RecordOrder(keys, listing.fields)
+      }
+    } catch { throw CommandError(error) }
     printer = RecordPrinter(listing, output, in: context)
   }
 
@@ -184,10 +194,15 @@ struct SearchWriter {
     if isGrouped {
       try context.listingOutput.flush()
       context.note(hidden: hiddenFields)
+      if asked.selection?.order != nil, searches.count(where: { !$0.hits.isEmpty }) > 1 {
+        context.diagnostics.note(
+          "The records of each source are sorted; those of all together with --fields")
+      }
     } else {
-      if output.isForPeople { try printer.print(searches.flatMap(\.hits)) }
+      let hits = searches.flatMap(\.hits)
+      if output.isForPeople || order != nil { try printer.print(order?.sorted(hits) ?? hits) }
       var summary = ListingSummary(joining: searches.map(\.answer))
-      summary.count = searches.flatMap(\.hits).count
+      summary.count = hits.count
       try printer.finish(summary)
     }
     if asked.countsOnly {
@@ -236,7 +251,7 @@ struct SearchWriter {
       guard search.failure == nil else { continue }
       if isGrouped {
         try showGroup(search)
-      } else if !output.isForPeople {
+      } else if !output.isForPeople, order == nil {
         // The columns of a table are measured together.
         try printer.print(search.hits)
       }
