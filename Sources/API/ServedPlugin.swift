@@ -238,7 +238,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   package func record(_ id: String, _ query: ServedQuery) async throws -> ServedListing {
     let chosen = try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields
-    let found = try await find(id, query.cache)
+    let found = try await found(id, query)
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     outcome.add(found, of: plugin, chosen: query.fields)
     var listing = try await served([found.item], chosen, outcome.summary, query)
@@ -249,6 +249,22 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let row = (P.Item.self as? any RowRecord.Type).flatMap { kept?[$0.rowMember] }
     (listing.records[0].kept, listing.records[0].isAsSent) = (row ?? kept, row != nil)
     return listing
+  }
+
+  /// The record; for people its last copy, if the service does not have it any more.
+  private func found(_ id: String, _ query: ServedQuery) async throws -> LookupResult<P.Item> {
+    do { return try await find(id, query.cache) } catch let error as SourceError
+      where error.code == .notFound && query.isForPeople && query.cache.policy.mayFallBack
+    {
+      // A record that was deleted on this machine fails again.
+      guard var copy = try? await find(id, .offline), copy.provenance.origin == .cached else {
+        throw error
+      }
+      if !copy.warnings.contains(where: { $0.code == .removedUpstream }) {
+        copy.provenance.reason = error
+      }
+      return copy
+    }
   }
 
   private func find(

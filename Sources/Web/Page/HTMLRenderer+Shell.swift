@@ -293,19 +293,22 @@ extension HTMLRenderer {
       ? ServedQuery.plain : content.query.with(\.cache, isLocal ? .normal : content.query.cache)
     let isPaused = failure.code == SourceError.Code.circuitOpen.description
     if let detail, failure.isOfDeleted { return deletedState(detail.id, content) }
+    let isUnknown = detail != nil && failure.status == 404 && !isLocal
     let failed = state(
       isLocal ? .offline : .warning, failure.title,
       isPaused
         ? [OriginBadge.pauseWords, wait] : [failure.message, failure.hint, isTimed ? nil : wait]
     ) {
-      """
-      <a class="button primary" href="\(address(query))">\(Icon.refresh.html)\
-      <span>\(isInvalid ? "Start over" : isLocal ? "Ask the service" : "Try again")</span></a>
-      \(isLocal || isInvalid || failure.status == 404 ? nil : """
+      isUnknown
+        ? nil
+        : """
+        <a class="button primary" href="\(address(query))">\(Icon.refresh.html)\
+        <span>\(isInvalid ? "Start over" : isLocal ? "Ask the service" : "Try again")</span></a>
+        \(isLocal || isInvalid || failure.status == 404 ? nil : """
         <a class="button" href="\(address(content.query.with(\.cache, .offline)))">\
         \(Icon.offline.html)<span>Use local data</span></a>
         """)
-      """
+        """
     }
     return "\(failed)\(keyForm(of: failure))"
   }
