@@ -133,6 +133,15 @@ package struct API: Sendable {
     if page.body == nil, page.summary.total == nil, !query.readsIndex {
       page.summary.total = try? await source.cachedCount(of: query, page)
     }
+    // What the service reports is no number of records that it has been seen not to send.
+    if !query.isWhole, query.query == nil, !query.readsIndex,
+      let reason = try? await source.shortfall()?.reasons.first(where: { $0.code == .sentFewer })
+    {
+      page.summary.total = nil
+      if !page.summary.warnings.contains(where: { $0.warning.code == reason.code }) {
+        page.summary.warnings.append(SourceWarning(source.name, reason))
+      }
+    }
     var response = response(page, of: source, query)
     response.setLinks(from: page.summary, of: request)
     return response

@@ -444,7 +444,7 @@ extension HTMLRenderer {
     }
     return """
       \(proposal.isProved ? nil : """
-        <p class="note">It could not be shown that all pages are read: lists will warn that records may be missing.</p>
+        <p class="note">It could not be shown that all pages are read: lists will warn that records may be missing\(proposal.rowCount == 0 ? ", once there are some" : "").</p>
         """)
       <form class="fields" action="\(action)" method="post">\(hidden("proposal", answer.id))
       \(edits(of: proposal, samples: proposal.samples))
