@@ -173,6 +173,8 @@ def run(site):
     heroes.get_by_role("button", name="Stop").click()
     expect(heroes.locator(".sync-words")).to_have_text(re.compile("^Stopped after 0 heroes"))
     expect(heroes.locator("progress")).to_be_hidden()
+    # How many records are cached is seen again.
+    expect(heroes.locator(".tone")).to_be_visible()
     expect(heroes.get_by_role("button", name="Sync")).to_be_enabled()
     expect(home.locator("nav progress")).to_have_count(0)
 
