@@ -120,6 +120,7 @@ struct WebRouter: Sendable {
     if !content.isWhole, query.cursor == nil {
       content.sum = try? await source.changeSummary(since: asked.since)
     }
+    if content.isEmpty { content.lastDay = try? await source.changeSummary(since: "1d") }
     return html(pages.changes(content), status: content.page.failure?.status ?? 200)
   }
 
@@ -318,7 +319,12 @@ struct WebRouter: Sendable {
       content.schemaChanges = (try? await source.schemaChanges()) ?? []
       content.hidden = try? await source.deleted()
     }
-    if part != .detail, query.cursor == nil { content.shortfall = try? await source.shortfall() }
+    if part != .detail {
+      content.shortfall = try? await source.shortfall()
+      if content.shortfall?.includes(.syncFailed) == true {
+        content.lastSync = await api.lastSyncs(of: source).first
+      }
+    }
     content.list = await list
     // Before any was cached, nothing was known of their pictures.
     if asked.chosenView == nil, view == .gallery, sample.hasPictures == nil,

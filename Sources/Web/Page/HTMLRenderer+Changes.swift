@@ -20,6 +20,9 @@ struct ChangesContent: Sendable {
   /// The numbers of all changes since the point, or of many; `nil` to take those of the page, if it has all.
   var sum: ChangeSummary?
 
+  /// The numbers of the changes of the last day, if there are none since the usual point.
+  var lastDay: ChangeSummary?
+
   /// True if the time of the query cannot be read.
   var hasWrongTime: Bool { page.failure?.status == 400 }
 
@@ -51,6 +54,12 @@ struct ChangesContent: Sendable {
     return query.isOfAll && query.cursor == nil && page.next == nil
   }
 
+  /// True if the page is the usual one, and has no changes since an earlier sync.
+  var isEmpty: Bool {
+    guard isWhole, query.since == "sync", case .success(let page?) = page else { return false }
+    return page.summary.count == 0 && page.summary.hasEarlierSync
+  }
+
   /// The points that are offered, the usual one first.
   static let starts = [
     (typed: "sync", words: "Last sync"), (typed: "1d", words: "1 day"),
@@ -66,6 +75,7 @@ extension HTMLRenderer {
     let source = content.source
     let page = try? content.page.get()
     let sum = content.isWhole ? page?.summary : content.sum
+    let isCutShort = content.syncs.first?.outcome.isCutShort == true
     let body: HTML
     switch content.page {
     case .success(let page?): body = list(page, content)
@@ -91,7 +101,8 @@ extension HTMLRenderer {
         return tab(words, since: content.query.since, kind, nil, content)
       })</nav>
       <nav class="views" aria-label="Time">\(ChangesContent.starts.map { start in
-        tab(start.words, since: start.typed, content.query.kind, content.query.field, content)
+        let words = start.typed == "sync" && isCutShort ? "\(start.words) that ended" : start.words
+        return tab(words, since: start.typed, content.query.kind, content.query.field, content)
       })</nav>\(otherTime(content))</div>
       \(syncs(content))
       \(content.query.field == nil ? sum.flatMap { timeline($0, page) } : nil)
@@ -155,7 +166,7 @@ extension HTMLRenderer {
     // That nothing shows the end of the list is no failure.
     let isAlarm = last.reason != nil && last.outcome != .ended
     let rest: HTML? =
-      !isAlarm || last.outcome == .incomplete
+      !isAlarm || last.outcome == .incomplete || last.counts.allSatisfy { $0 == 0 }
       ? nil
       : """
       <p class="note">What it had read until then stays cached: \(sum). Other records may be older, \
@@ -274,8 +285,12 @@ extension HTMLRenderer {
       isEmpty
       ? nil
       : #"<p class="note">All of them as \#(links). They were found by syncs, and by lists that were fetched from the service.</p>"#
+    let day = content.lastDay.flatMap { $0.count > 0 ? $0.number(of: nil) : nil }
+    let latest = day.map { number -> HTML in
+      #" · <a href="\#(WebAddress.changes(source.name, since: "1d"))">\#(number) in the last day</a>"#
+    }
     return """
-      <p class="count">\(count)\(since ?? "")</p>
+      <p class="count">\(count)\(since ?? "")\(latest)</p>
       \(first)
       \(files)
       \(notes.map { #"<p class="note" dir="auto">\#($0)</p>"# as HTML })
@@ -410,6 +425,11 @@ extension HTMLRenderer {
       <ul class="changes">\(entries)<li>\(facts.compactMap(\.self).joined(separator: ". "))</li></ul></details>
       """
   }
+}
+
+extension ServedSync.Outcome {
+  /// True for a sync that has not come to its end, so that it is none of those which changes are since.
+  var isCutShort: Bool { [.stopped, .failed, .interrupted].contains(self) }
 }
 
 extension ServedSync {

@@ -175,15 +175,20 @@ extension HTMLRenderer {
   func note(of shortfall: Shortfall) -> HTML {
     let words =
       shortfall.isUnproved
-      ? Warning.unproved.message.capitalizedFirst : "The last sync is incomplete: \(shortfall)"
+      ? Warning.unproved.message.capitalizedFirst
+      : "The last sync \(shortfall.includes(.syncFailed) ? "failed" : "is incomplete"): \(shortfall)"
     return #"<p class="note" dir="auto">\#(words.sentence)</p>"#
   }
 
   /// The failure of the last sync, unless a server has run it, and the script says it.
   private func failure(of state: SourceState, _ sync: ServedSync?) -> HTML? {
-    guard let failure = state.syncFailure, sync?.outcome != .running, sync?.outcome != .failed
-    else { return nil }
+    guard let failure = state.syncFailure, !saysFailure(of: sync) else { return nil }
     return #"<p class="note failed" dir="auto">\#("The last sync failed: \(failure)".sentence)</p>"#
+  }
+
+  /// True if the script says that a sync has failed, or whether it does so again.
+  func saysFailure(of sync: ServedSync?) -> Bool {
+    !isReadOnly && (sync?.outcome == .running || sync?.outcome == .failed)
   }
 
   private func amount(of state: SourceState, _ source: any ServedSource) -> String {
@@ -278,9 +283,12 @@ extension HTMLRenderer {
       changes.isCut
       ? "More than \(changes.count.grouped) changes" : changes.counts.words.capitalizedFirst
     let relation = changes.hasEarlierSync ? "by" : "since"
+    // The changes of one that has not come to its end are those since the one before it.
+    let isCutShort = sync?.outcome.isCutShort == true || state.syncFailure != nil
+    let rest = !isCutShort ? "" : changes.hasEarlierSync ? " that ended, or since" : " that ended"
     return """
       <p\(attribute: "class", sync?.outcome == .running ? "unseen" : nil)>\
-      <a href="\(WebAddress.changes(source.name))">\(words) \(relation) the last sync</a></p>
+      <a href="\(WebAddress.changes(source.name))">\(words) \(relation) the last sync\(rest)</a></p>
       """
   }
 }

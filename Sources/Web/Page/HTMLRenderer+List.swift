@@ -45,11 +45,7 @@ extension HTMLRenderer {
   /// The list in words: `Things for “lamp” where price is below 20`, counted `2 things for …`.
   func title(_ content: SourceContent, isCounted: Bool = false) -> String {
     let page = isCounted ? try? content.list?.get() : nil
-    let count = page.flatMap { knownCount($0, content) }
-    let noun = content.source.noun
-    let records = count.map { count in
-      count == 0 ? "No \(noun.word(for: 0))" : "\(count.grouped) \(noun.word(for: count))"
-    }
+    let records = page.flatMap { knownAmount($0, content) }
     let query = content.query.query.map { " for “\($0.withoutQuotes)”" } ?? ""
     let selection = selectionWords(content).map { " \($0)" } ?? ""
     return (records ?? content.source.title) + query + selection
@@ -83,12 +79,19 @@ extension HTMLRenderer {
       \(content.deleted.map { deletedNotice($0, content) })
       \(schemaChanges(content.schemaChanges.suffix(5)))
       \(content.hidden.map { hidden($0, content) })
-      \(content.shortfall.map(note(of:)))
+      \(shortfall(of: content).map(note(of:)))
       \(tools(content))
       \(filters(content))
       \(body)
       </section>
       """
+  }
+
+  /// What the first page says of the last sync, unless the script says it.
+  private func shortfall(of content: SourceContent) -> Shortfall? {
+    content.query.cursor != nil
+      || content.shortfall?.includes(.syncFailed) == true && saysFailure(of: content.lastSync)
+      ? nil : content.shortfall
   }
 
   /// The latest changes of the members of the rows.
@@ -164,18 +167,25 @@ extension HTMLRenderer {
     return "For live data, \(remedy)\(keyForm(of: Problem(reason)))"
   }
 
-  /// The number of all records of the list; `nil` if that is unknown.
-  private func knownCount(_ page: ServedListing, _ content: SourceContent) -> Int? {
-    let isWhole = page.summary.next == nil && content.query.cursor == nil
-    return page.summary.total ?? content.cachedCount ?? (isWhole ? page.records.count : nil)
+  /// How many records the list has: `60 of 100 things` if the service sent fewer than it reports; `nil` if that is unknown.
+  private func knownAmount(_ page: ServedListing, _ content: SourceContent) -> String? {
+    let (query, noun) = (content.query, content.source.noun)
+    let isWhole = page.summary.next == nil && query.cursor == nil
+    guard
+      let count = page.summary.total ?? content.cachedCount ?? (isWhole ? page.records.count : nil)
+    else { return nil }
+    let isClaim = query.query == nil && content.shortfall?.includes(.sentFewer) == true
+    let sent = isClaim ? min(count, content.cachedCount ?? count) : count
+    let part = sent < count ? "\(sent.grouped) of " : ""
+    return "\(part)\(count == 0 ? "No" : count.grouped) \(noun.word(for: count))"
   }
 
   private func count(_ page: ServedListing, _ content: SourceContent) -> HTML {
     let noun = content.source.noun
-    let known = knownCount(page, content)
+    let known = knownAmount(page, content)
     let count: HTML =
       if let known {
-        "\(known.grouped) \(noun.word(for: known))"
+        "\(known.safeLine)"
       } else {
         "<span data-shown>\(page.records.count)</span> \(noun.word(for: 2)) shown"
       }

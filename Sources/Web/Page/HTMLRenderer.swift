@@ -89,6 +89,9 @@ struct SourceContent: Sendable {
   /// ``ServedSource/shortfall()``.
   var shortfall: Shortfall?
 
+  /// The last sync that a server has run, or runs, if the last one has failed.
+  var lastSync: ServedSync?
+
   /// A sample of the first records of the source, so that lists and records write values in the same way.
   var sample = FieldSample()
 

@@ -795,6 +795,12 @@ import Testing
     #expect(pages.home(states).contains(">1 changed by the last sync</a>"))
     let sync = ServedSync(
       startedAt: MadeUpSource.now, duration: nil, outcome: .running, counts: [0, 0, 0, 0])
+    for outcome in [ServedSync.Outcome.stopped, .failed, .interrupted] {
+      let cut = ServedSync(
+        startedAt: MadeUpSource.now, duration: nil, outcome: outcome, counts: [5, 0, 0, 0])
+      let words = ">1 changed by the last sync that ended, or since</a>"
+      #expect(pages.home(states, syncs: ["heroes": cut]).contains(words))
+    }
     let room = #"<p class="unseen"><a href="/changes/heroes">1 changed by the last sync</a>"#
     #expect(pages.home(states, syncs: ["heroes": sync]).contains(room))
     #expect(!pages.home(states).contains("unseen"))
@@ -826,6 +832,35 @@ import Testing
     #expect(!pages.page(content).contains(note))
     content.shortfall = shortfall
     #expect(pages.page(content).contains(note))
+    content.query = ServedQuery(cursor: "c20")
+    #expect(!pages.page(content).contains(note))
+  }
+
+  @Test func `a list names the failure of the last sync, unless the script does`() {
+    var content = SourceContent(source: MadeUpSource.heroes, query: .plain)
+    content.shortfall = Shortfall(.syncFailed, "cannot connect")
+    let note = "<p class=\"note\" dir=\"auto\">The last sync failed: cannot connect.</p>"
+    #expect(pages.page(content).contains(note))
+    content.lastSync = ServedSync(
+      startedAt: MadeUpSource.now, duration: nil, outcome: .failed, counts: [0, 0, 0, 0])
+    #expect(!pages.page(content).contains("The last sync"))
+    let readOnly = HTMLRenderer(
+      program: "aggregator", sources: pages.sources, isReadOnly: true, now: MadeUpSource.now)
+    #expect(readOnly.page(content).contains(note))
+  }
+
+  @Test func `a list whose service sent fewer records than it reports does not claim them`() {
+    let summary = ListingSummary(count: 1, total: 100, next: PageCursor("c"))
+    let listing = ServedListing(records: [ServedRecord("1", "Kettle")], summary: summary)
+    var content = SourceContent(
+      source: MadeUpSource.heroes, query: .plain, list: .success(listing))
+    content.cachedCount = 60
+    #expect(pages.page(content).contains(">100 heroes</p>"))
+    content.shortfall = Shortfall([.fewer(60, than: 100, in: nil)])
+    let html = pages.page(content)
+    #expect(html.contains(">60 of 100 heroes</p>"))
+    #expect(html.contains("<title>60 of 100 heroes – aggregator</title>"))
+    #expect(html.contains(#"placeholder="1–60""#))
   }
 
   @Test func `a card names the failure of the last sync, which a server need not have run`() {
@@ -1433,6 +1468,12 @@ import Testing
     #expect(empty.contains(#"<input id="choice-id" name="id" value="code""#))
     #expect(empty.contains("and shows no ID. Preview it again when it has records, or name "))
     (proposal.rowCount, proposal.obstacle) = (nil, nil)
+    // Lists without records do not warn of missing ones.
+    proposal = ProposedSource("two", [:], isProved: false) { _ in "two" }
+    #expect(page([:]).contains("lists will warn that records may be missing.</p>"))
+    proposal.rowCount = 0
+    #expect(page([:]).contains("that records may be missing, once there are some.</p>"))
+    proposal.rowCount = nil
     // What was chosen before is kept.
     #expect(page(["id": ["name"]], ["rows": "users"]).contains(#"name="rows" value="users">"#))
   }
@@ -2047,7 +2088,9 @@ import Testing
     let html = page(of: deleted)
     #expect(html.contains(#"action="/sources/heroes/7/restore"><button type="submit""#))
     #expect(!html.contains("Try again"))
-    #expect(page(of: Problem(404, "notFound", "not found")).contains("Try again"))
+    // What is not found is not found again.
+    #expect(!page(of: Problem(404, "notFound", "not found")).contains("Try again"))
+    #expect(page(of: Problem(503, "unreachable", "no answer")).contains("Try again"))
   }
 
   @Test func anErrorPageLeadsToItsList() {

@@ -34,13 +34,13 @@ import Testing
   }
 
   /// Saves a pass that found no record.
-  private func remove(onDay day: Int) async throws {
+  private func remove(onDay day: Int, of name: String = "countries") async throws {
     var completion = Reconciliation.Completion(lastPosition: .max, minRecordCount: 0)
     completion.allowsNone = true
     let reconciliation = Reconciliation(begins: true, completion: completion)
     let update = CheckpointUpdate("sync", from: nil, to: nil, reconciliation: reconciliation)
     _ = try await store.save(
-      StoreBatch([], update: update, completesSync: true), of: "countries",
+      StoreBatch([], update: update, completesSync: true), of: name,
       at: Date(timeIntervalSince1970: Double(day) * 86_400))
   }
 
@@ -150,6 +150,47 @@ import Testing
       try await page(of: "KZ").contains(
         #"<p>Removed by the service on <time datetime="1970-01-03T00:00:00Z">3 Jan 1970, 00:00 UTC</time>."#
       ))
+  }
+
+  @Test(
+    arguments: [(true, .normal), (true, .reload), (false, .reload)]
+      as [(Bool, ServedQuery.Cache)])
+  func `a record that the service no longer has is shown as it was last`(
+    isRemoved: Bool, cache: ServedQuery.Cache
+  ) async throws {
+    let server = try LoopbackServer { request in
+      request.path == "/things" ? .json(#"[{"id": 1, "name": "Lamp"}]"#) : .status(404, "no")
+    }
+    defer { server.stop() }
+    let manifest = """
+      {"url": "\(server.baseURL)/things", "item": "\(server.baseURL)/things/{id}", "rows": "$", "id": "id", \
+      "paging": "single", "rate": "off", "fields": ["name"]}
+      """
+    let things = ServedPlugin(
+      DeclaredPlugin("things", try Manifest(reading: Data(manifest.utf8))),
+      in: PluginEnvironment(
+        settings: SourceSettings([:]), transport: HTTPTransport(), store: store))
+    _ = try await things.sync(pages: nil) { _ in }
+    // A day after any sync of this test.
+    if isRemoved { try await remove(onDay: 80_000, of: "things") }
+    let query = ServedQuery(cache: cache, isForPeople: true)
+    let pages = HTMLRenderer(
+      program: "aggregator", sources: [things], isReadOnly: false, now: Date())
+    let html = pages.page(
+      SourceContent(
+        source: things, query: query,
+        detail: DetailContent(
+          id: "1", answer: .success(try await things.record("1", query)),
+          history: try await things.history(of: "1"))),
+      part: .detail)
+    #expect(html.contains(">Lamp</h2>"), "\(html)")
+    #expect(html.contains("<p>Removed by the service on <time ") == isRemoved, "\(html)")
+    #expect(html.contains("not found") != isRemoved, "\(html)")
+    // Programs are told that the service does not have it, and so is whoever asks for nothing else.
+    for query in [ServedQuery(cache: cache), ServedQuery(cache: .live, isForPeople: true)] {
+      let error = await #expect(throws: SourceError.self) { try await things.record("1", query) }
+      #expect(error?.code == .notFound)
+    }
   }
 
   @Test func `changes of a kind are listed, with their times and the way to more`() async throws {
@@ -274,6 +315,15 @@ import Testing
     try await complete(onDay: 4)
     let second = try await html()
     #expect(second.contains("<p class=\"count\">No changes since "))
+    #expect(!second.contains("in the last day"))
+    let page = try await source.changes(query)
+    var content = ChangesContent(source: source, query: query, page: .success(page))
+    #expect(content.isEmpty)
+    var day = ChangeSummary(date: nil, knownSince: nil)
+    for _ in 1...16 { day.add(.changed, on: "1970-01-05T00:00:00Z") }
+    content.lastDay = day
+    let way = #"<a href="/changes/countries?since=1d">16 in the last day</a></p>"#
+    #expect(pages.changes(content).contains(way))
     #expect(second.contains(">1 changed and changed back.</p>"))
   }
 
@@ -384,6 +434,7 @@ import Testing
       ))
     #expect(failed.contains("stays cached: 2,600 records, 4 changed. Other records may be older"))
     #expect(failed.contains(">Failed: refused &#60;b&#62;</td><td class=\"number\">3 s</td>"))
+    #expect(failed.contains(">Last sync that ended</a>"))
     #expect(
       failed.contains(">Complete</td><td class=\"number\">2 s</td><td class=\"number\">1</td>"))
     content.syncs.removeFirst()
@@ -392,7 +443,13 @@ import Testing
       done.contains(
         "<span>Last sync started on a page or by the API: \(day), complete after 2 s.</span>"))
     #expect(done.contains("<summary>Details of this sync</summary>"))
-    #expect(!done.contains("note failed"))
+    #expect(!done.contains("note failed") && done.contains(">Last sync</a>"))
+    content.syncs = [
+      ServedSync(
+        startedAt: start, duration: .seconds(3), outcome: .failed, reason: "refused",
+        counts: [0, 0, 0, 0])
+    ]
+    #expect(!pages.changes(content).contains("stays cached"))
     let reason = "there may be further pages that are not read, so no record counts as removed"
     content.syncs = [
       ServedSync(

@@ -203,8 +203,44 @@ import Testing
     let html = try await router.response(
       to: ServerRequest(method: "GET"), for: RoutePath(.list, "things"), readOnly: false
     ).text
-    #expect(html.contains("The last sync is incomplete: ") && html.contains("403"), "\(html)")
+    #expect(html.contains("The last sync failed: ") && html.contains("403"), "\(html)")
     #expect(try await things.state().syncFailure?.contains("403") == true)
+  }
+
+  @Test func `a list of which fewer records were sent than the service reports has no total`()
+    async throws
+  {
+    let server = try LoopbackServer { request in
+      let page = request.query["page"] ?? "1"
+      return .json(
+        page == "1"
+          ? #"{"rows": [{"id": 1}, {"id": 2}], "total": 5}"# : #"{"rows": [], "total": 5}"#)
+    }
+    defer { server.stop() }
+    let manifest = """
+      {"url": "\(server.baseURL)/things", "rows": "rows", "id": "id", "page": "page=1", "total": "total", \
+      "paging": "proved", "rate": "off", "fields": ["id"]}
+      """
+    let environment = PluginEnvironment(
+      settings: SourceSettings([:]), transport: HTTPTransport(), store: InMemoryStore())
+    let things = ServedPlugin(
+      DeclaredPlugin("things", try Manifest(reading: Data(manifest.utf8))), in: environment)
+    let api = API(
+      sources: [things], sql: nil, adding: nil, syncs: SyncJobs(in: environment),
+      now: { MadeUpSource.now })
+    func list() async throws -> JSON? {
+      let response = try await api.response(
+        to: ServerRequest(method: "GET", query: [ServerRequest.Parameter("limit", "1")]),
+        for: RoutePath(.list, "things"))
+      return JSON(reading: Data(response.text.utf8))
+    }
+    #expect(try await list()?["page"]?["total"] == 5)
+    #expect(try await !things.sync(pages: nil) { _ in }.isComplete)
+    #expect(try await things.shortfall()?.includes(.sentFewer) == true)
+    let answer = try #require(try await list())
+    #expect(answer["page"]?["total"] == JSON.null)
+    let codes = answer["warnings"]?.array?.map { $0["code"]?.string }
+    #expect(codes?.filter { $0 == "sentFewer" }.count == 1, "\(answer.text)")
   }
 
   @Test func `facets for people keep fields whose values select nothing`() async throws {
