@@ -212,14 +212,13 @@ import Testing
   {
     let server = try LoopbackServer { request in
       let page = request.query["page"] ?? "1"
-      return .json(
-        page == "1"
-          ? #"{"rows": [{"id": 1}, {"id": 2}], "total": 5}"# : #"{"rows": [], "total": 5}"#)
+      let rows = page == "1" ? #"{"id": 1, "name": "a"}, {"id": 2}"# : ""
+      return .json(#"{"rows": [\#(rows)], "total": 5}"#)
     }
     defer { server.stop() }
     let manifest = """
       {"url": "\(server.baseURL)/things", "rows": "rows", "id": "id", "page": "page=1", "total": "total", \
-      "paging": "proved", "rate": "off", "fields": ["id"]}
+      "paging": "proved", "rate": "off", "fields": ["name"]}
       """
     let environment = PluginEnvironment(
       settings: SourceSettings([:]), transport: HTTPTransport(), store: InMemoryStore())
