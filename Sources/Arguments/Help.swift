@@ -443,7 +443,7 @@ extension CommandTree {
       return error
     }
     error.suggestion =
-      error.suggestion.map(helpLine)
+      error.suggestion.map { helpLine(on: $0, isOneWord: rest.count == 1) }
       ?? (onlyCommand(with: rest[0])
       ?? HelpTopic(meantBy: rest[0], among: options)?.rawValue).map { "help \($0)" }
     let topics = HelpTopic.allCases.map(\.rawValue).joined(separator: ", ")
@@ -452,9 +452,11 @@ extension CommandTree {
   }
 
   /// The command line for help on another one: `help list` for `SOURCE list --count`.
-  private func helpLine(on line: String) -> String {
+  ///
+  /// - Parameter isOneWord: True if one word was typed, so that a verb after a source is that of every source.
+  private func helpLine(on line: String, isOneWord: Bool) -> String {
     var words = line.split(separator: " ").map(String.init)
-    if words.first == "SOURCE" { words.removeFirst() }
+    if isOneWord, words.count > 1, catalog.sources.contains(words[0]) { words.removeFirst() }
     guard let first = words.first, first != "help", !first.hasPrefix("-") else { return line }
     if shownQuery(first) != nil { return "help \(first)" }
     while !words.isEmpty, !explained(by: words).rest.isEmpty { words.removeLast() }

@@ -372,7 +372,10 @@ package struct Prober: Sendable {
     }
     if let given = proposal.manifest.rows {
       let rows = given.rows(in: document)
-      guard let rows, rows.isEmpty || rows.contains(where: \.isObject) else {
+      // Texts may identify themselves, but a row with a number of its own has members.
+      guard let rows,
+        rows.isEmpty || !proposal.manifest.numbersRows || rows.contains(where: \.isObject)
+      else {
         let path = given.description.oneLine(atMost: 80)
         var error = noList(in: first.exchange, isFile: proposal.manifest.file != nil)
         error.message =

@@ -90,7 +90,7 @@ import Testing
     ("id,name\n1,a\n1,b\n2,c\n", [], ["id_2", "name"], "1"),
     ("ID,name,id_2\n1,a,x\n1,b,x\n2,c,y\n", [], ["id_3", "name", "id_2"], "1"),
     ("id,name\n1,a\n1,b\n2,a\n", [.init("id", ["id", "name"])], ["id_2", "name"], "1/a"),
-    ("id,name\n1,a\n1,b\n2,c\n", [.init("fields", ["id"])], ["id_2"], "1"),
+    ("id,name\n1,a\n1,b\n2,c\n", [.init("fields", ["id"])], ["id_2", "name"], "1"),
     ("id,name\n1,a\n2,b\n", [.init("fields", ["id", "name"])], ["id", "name"], nil),
   ]
 

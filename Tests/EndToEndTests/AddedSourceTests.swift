@@ -343,14 +343,16 @@ import Testing
         request.path == "/words"
           ? #"["a", "b"]"# : #"{"base": "EUR", "rates": {"USD": 1.1, "JPY": 160}}"#)
     }
-    for id in ["", " --id #", " --id $"] {
-      let words = try await home.run("sources add words \(service.baseURL)/words --rows $\(id)")
-      #expect(words.status == 76, "\(words)")
-      #expect(
-        words.errors.hasPrefix(
-          "error: the list at \"$\" has no objects: its first element is \"a\"\nhint: "),
-        "\(words)")
-    }
+    let add = "sources add words \(service.baseURL)/words --rows $ --single --rate off --id"
+    let words = try await home.run("\(add) #")
+    #expect(words.status == 76, "\(words)")
+    #expect(
+      words.errors.hasPrefix(
+        "error: the list at \"$\" has no objects: its first element is \"a\"\nhint: "),
+      "\(words)")
+    // Texts identify themselves.
+    #expect(try await home.run("\(add) $").status == 0)
+    #expect(try await home.run("words list --fields id").lines == ["a", "b"])
     let hint = "\nhint: if each is a record, add --rows 'rates.{}'\n"
     let numbers = try await home.run("sources add rates \(service.baseURL)/rates")
     #expect(
@@ -417,7 +419,10 @@ import Testing
     for line in lines + ["lamps list --refresh"] + lines {
       let outcome = try await home.run(line)
       let text = outcome.output + outcome.errors
-      #expect(text.contains(reason), "\(line): \(outcome)")
+      // A list warns of each.
+      for part in reason.components(separatedBy: "; ") {
+        #expect(text.contains(part), "\(line): \(outcome)")
+      }
       #expect(!text.contains("aggregator lamps sync"), "\(line): \(outcome)")
     }
     // The warning of a list names the row, or the line.

@@ -212,8 +212,8 @@ import Testing
       {"url": "\(service.baseURL)/things", "rows": "$", "id": "id", "paging": "single", "fields": ["name"]}
       """
     try home.sandbox.write(manifest, to: home.manifestPath("things.json"))
-    for counts in ["1,0", "0,1"] {
-      let synced = try await home.run("things sync --csv --fields added,changed")
+    for counts in ["1\t0", "0\t1"] {
+      let synced = try await home.run("things sync --tsv --fields added,changed")
       #expect(synced.status == 0 && synced.lines.last == counts, "\(synced)")
     }
     let outcome = try await home.run("things diff --exit-code")
