@@ -4,7 +4,8 @@ import Foundation
 //
 // The literal is raw, so the text needs no escaping, and a `StaticString`, which costs nothing to compile or
 // to start (Swift's own `.embedInCode` made an array of bytes that took 86 s for 232 KB). The files of pages, which no
-// start of the program reads, are compressed by gzip, in Base64.
+// start of the program reads, are compressed by gzip, in Base64; comments of CSS and JavaScript that have lines of their own
+// are left out.
 
 let arguments = CommandLine.arguments
 guard arguments.count == 3 else {
@@ -27,7 +28,8 @@ do {
     _ = try JSONDecoder().decode(AnyJSON.self, from: data)
     text = text.withoutSpaceBetweenJSON
   } else {
-    text = try compressed(input).base64EncodedString()
+    if ["css", "js"].contains(input.pathExtension) { text = text.withoutLinesOfComments }
+    text = try compressed(text, beside: arguments[2]).base64EncodedString()
   }
   // Enough # that no run of them in the text can end the literal.
   let longest = text.split { $0 != "#" }.map(\.count).max() ?? 0
@@ -46,8 +48,11 @@ do {
   exit(1)
 }
 
-/// A file in the format of gzip, without its name and time, so that the same file gives the same bytes.
-func compressed(_ file: URL) throws -> Data {
+/// A text in the format of gzip, without name and time, so that the same text gives the same bytes.
+func compressed(_ text: String, beside output: String) throws -> Data {
+  let file = URL(filePath: "\(output).text")
+  try Data(text.utf8).write(to: file)
+  defer { try? FileManager.default.removeItem(at: file) }
   let gzip = Process()
   gzip.executableURL = URL(filePath: "/usr/bin/env")
   gzip.arguments = ["gzip", "-9", "-n", "-c", file.path]
@@ -66,6 +71,20 @@ struct EmbeddingFailure: Error, CustomStringConvertible {
 }
 
 extension String {
+  /// This CSS or JavaScript without the comments that begin and end with a line.
+  var withoutLinesOfComments: String {
+    var isComment = false
+    let lines = split(separator: "\n", omittingEmptySubsequences: false).filter { line in
+      let words = line.drop { $0 == " " }
+      if isComment || words.hasPrefix("/*") {
+        isComment = !words.contains("*/")
+        return !isComment && !words.hasSuffix("*/")
+      }
+      return !words.hasPrefix("//")
+    }
+    return lines.joined(separator: "\n")
+  }
+
   /// This JSON without the white space between its values, which each start of the program would read.
   var withoutSpaceBetweenJSON: String {
     var isText = false
