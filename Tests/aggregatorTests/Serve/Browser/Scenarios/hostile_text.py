@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 
 def run(site):
-    page = site.open("/sources/products")
+    page = site.open("/sources/products?view=gallery")
     expect(page.locator(".record")).to_have_count(5)
     expect(page.locator(".record .name").nth(0)).to_have_text("<script>alert('title')</script>")
     for index in range(5):

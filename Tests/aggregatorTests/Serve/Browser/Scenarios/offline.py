@@ -56,4 +56,5 @@ def run(site):
     expect(page.locator("#toast")).to_contain_text("Cannot reach aggregator")
     page.context.set_offline(False)
     page.get_by_role("button", name="Try again").click()
-    expect(page.locator("#list .state h2")).to_have_text("No matches")
+    # Nothing but samples was searched.
+    expect(page.locator("#list .state h2")).to_have_text("No matches so far")
