@@ -109,7 +109,7 @@ import Testing
     #expect(try await Binary.run("\(line) --fields name --tsv").lines == names)
     let rows = try await Binary.run("\(line) --tsv").lines
     #expect(rows.map { $0.split(separator: "\t")[2] } == names.map { $0[...] }, "\(rows)")
-    let table = try await Binary.run(line, ["AGGREGATOR_FORCE_TTY": "80"])
+    let table = try await Binary.run(line, environment: ["AGGREGATOR_FORCE_TTY": "80"])
     #expect(
       table.errors.contains(
         "The records of each source are sorted; those of all together with --fields\n"), "\(table)")
