@@ -428,7 +428,7 @@ extension HTMLRenderer {
 }
 
 extension ServedSync.Outcome {
-  /// True for a sync that has not come to its end, so that it is none of those which changes are since.
+  /// True for a sync that did not come to its end: changes are counted since an earlier one.
   var isCutShort: Bool { [.stopped, .failed, .interrupted].contains(self) }
 }
 
