@@ -736,7 +736,7 @@ import Testing
       "\(json)")
     #expect(
       try await home.run("lamps list --fields price,watts,lit,tags,size,tags.0").lines == [
-        "4\t20\tfalse\t[\"old\",\"a, b\"]\t{\"w\":1}\told", "12.5\t5\ttrue\t\t\t",
+        "4\t20\tfalse\told, \"a, b\"\t{\"w\":1}\told", "12.5\t5\ttrue\t\t\t",
       ])
     let kinds = ["price", "watts", "lit", "tags", "size", "tags.0"].map { "typeof(\"\($0)\")" }
     let typed = try await home.run("sql SELECT \(kinds.joined(separator: ", ")) FROM lamps")

@@ -112,7 +112,7 @@ import Testing
     let table = try await Binary.run(line, environment: ["AGGREGATOR_FORCE_TTY": "80"])
     #expect(
       table.errors.contains(
-        "The records of each source are sorted; those of all together with --fields\n"), "\(table)")
+        "The records of each source are sorted; those of all together with --fields"), "\(table)")
   }
 
   @Test func `no records of a filter are not none of the search`() async throws {

@@ -158,12 +158,12 @@ struct SearchWriter {
       layout: RecordLayout(card: search.countsOnly ? ["source", "count"] : []))
     listing.object = \.object
     isGrouped = output.isForPeople && listing.chosen == nil && !search.countsOnly
-    let keys = isGrouped ? nil : search.selection?.order?.split(separator: ",").map(\.trimmed)
-    do {
-      order = try keys.map { keys throws(FilterError) in
-        try RecordOrder(keys, listing.fields)
-      }
-    } catch { throw CommandError(error) }
+    if let typed = search.selection?.order, !isGrouped {
+      let sorted = SelectionText(conditions: [], order: typed)
+      order = try Selection(sorted, listing.fields, at: Date(), inAnyCase: true).order
+    } else {
+      order = nil
+    }
     printer = RecordPrinter(listing, output, in: context)
   }
 
