@@ -38,15 +38,7 @@ extension Command {
     var entries: [SourceEntry] = []
     for plugin in context.catalog.plugins {
       var entry = SourceEntry(plugin: plugin, settings: settings)
-      if let store {
-        entry.records = try? await store.status(of: plugin.name).records
-        entry.lastSync = try? await plugin.lastSync(in: store)?.completed
-        if entry.records != 0, !plugin.policy.isEndless {
-          // A store that cannot be read is told by other commands.
-          do { entry.isComplete = try await plugin.gap(in: store) == nil } catch {}
-        }
-        if entry.records == 0 { entry.bundled = await plugin.bundledCount() }
-      }
+      if let store { await entry.read(store) }
       entries.append(entry)
     }
     var listing = try output.plainListing("sources", SourceEntry.self)
@@ -142,6 +134,15 @@ private struct SourceEntry: Entry {
   var summary: String { plugin.summary }
   var kind: String { plugin is DeclaredPlugin ? "added" : "built-in" }
   var key: String { plugin.keyState(settings) }
+
+  /// Takes note of what is cached; other commands tell of a store that cannot be read.
+  mutating func read(_ store: any SourceStore) async {
+    records = try? await store.status(of: plugin.name).records
+    lastSync = try? await plugin.lastSync(in: store)?.completed
+    if records == 0 { bundled = await plugin.bundledCount() }
+    guard records != 0, !plugin.policy.isEndless else { return }
+    do { isComplete = try await plugin.gap(in: store) == nil } catch {}
+  }
 
   static let fields: [Field<SourceEntry>] = [
     Field("name", "Name", \.id, about: "The name on the command line."),
