@@ -244,10 +244,7 @@ public enum PaginationEnd: Hashable, Sendable {
 }
 
 extension SourceError {
-  /// The words before the reason pages make no progress.
-  package static let stopped = "pagination stopped: "
-
   public static func noProgress(_ end: PaginationEnd) -> SourceError {
-    SourceError(.noProgress, "\(stopped)\(end.text)")
+    SourceError(.noProgress, "pagination stopped: \(end.text)")
   }
 }
