@@ -51,8 +51,9 @@ extension TypedCondition {
     }
   }
 
-  /// The condition in SQL that selects the same of usual texts, the shortest way first: which of them does of a table is seen
-  /// only there, such as that each `é` is one character, or that all dates have one format.
+  /// Conditions in SQL that usually select the same records, the shortest first.
+  ///
+  /// Only the values of a table tell which of them do: whether each `é` is one character, or all dates have one format.
   var likelySQL: [String] {
     let column = field.sqlSpelling
     let days = values.map(\.days)

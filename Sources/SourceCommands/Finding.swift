@@ -129,7 +129,7 @@ extension CommandContext {
 }
 
 extension SourceError {
-  /// What helps against the failure of a service that names no remedy itself; `nil` for other failures.
+  /// The remedy for a service that cannot be reached, does not answer in time or fails; `nil` for other failures.
   var remedyOfService: String? {
     switch code {
     case .unreachable where message.hasPrefix("could not resolve"):

@@ -171,10 +171,11 @@ package struct SyncReport: Sendable {
     if !result.otherWorkers.isEmpty {
       note("Divided with \(result.otherWorkers.sorted().joined(separator: ", "))")
     }
-    let mended = remarks.last { $0.code != .repeated }
+    // That others may be missing has no remedy of its own.
+    let remedied = remarks.last { $0.code != .repeated }
     for remark in remarks {
       diagnostics.warning(
-        "\(source): \(remark.message)", hint: remark == mended ? remedy : nil)
+        "\(source): \(remark.message)", hint: remark == remedied ? remedy : nil)
     }
     if let failure {
       diagnostics.error(failure)

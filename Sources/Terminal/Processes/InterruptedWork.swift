@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How far a command has come, which it says when a signal ends it.
+/// The amount of work that a command has done, which it reports if a signal ends it.
 package final class InterruptedWork: Sendable {
   private let done = Atomic(0)
 

@@ -87,7 +87,7 @@ extension HTMLRenderer {
       """
   }
 
-  /// What the first page says of the last sync, unless the script says it.
+  /// The shortfall that the first page names; `nil` also if it is a failure that the script shows.
   private func shortfall(of content: SourceContent) -> Shortfall? {
     content.query.cursor != nil
       || content.shortfall?.includes(.syncFailed) == true && saysFailure(of: content.lastSync)
