@@ -41,7 +41,7 @@ extension Plugin {
         to: recordStore.recordsInPlaceOfService(areLast: !hasBundled))
     case (.storedOnly, let recordStore?):
       return recordStore.onlyRecords.erased.hidingDeleted(in: recordStore).erased
-        .warningOfUnknownSecret(in: recordStore).erased
+        .warningOfDoubts(in: recordStore).erased
         .observed(by: environment.observer, as: name)
     case (_, nil): chain = try shaped(remote, in: environment)
     }
@@ -49,7 +49,7 @@ extension Plugin {
     if let recordStore {
       chain = chain.erased.hidingDeleted(
         in: recordStore, searchingLocally: policy.localSearchBound != nil
-      ).erased.warningOfUnknownSecret(in: recordStore)
+      ).erased.warningOfDoubts(in: recordStore)
     }
     return chain.erased.observed(by: environment.observer, as: name)
   }

@@ -56,6 +56,9 @@ public struct Coverage: Hashable, Sendable {
   /// The name of the checkpoint with the reason a sync which has come to its end may have missed records.
   package static let shortfallCheckpoint = "shortfall"
 
+  /// The name of the checkpoint with the warnings of values that are not those which the service has sent.
+  static let valuesCheckpoint = "values"
+
   /// The name of the checkpoint with the failure of the last sync, until one ends without any.
   package static let failureCheckpoint = "failure"
 }

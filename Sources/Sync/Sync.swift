@@ -394,7 +394,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
       return
     }
     guard isFull else { return }
-    try await noteShortfall(of: result)
+    try await noteShortfall(of: result, ofAll: all)
     try await note(
       Coverage.checkpoint,
       result.isComplete ? CompleteSync.mark(from: result.begun, to: now()) : nil)
@@ -511,7 +511,13 @@ public struct Sync<Item: SourceRecord>: Sendable {
 
   /// Leaves the reason a pass that has come to its end may have missed records, and its end, with which later states are
   /// compared; see ``Coverage/shortfall`` and ``HistoryStart/sync``.
-  func noteShortfall(of result: SyncResult) async throws(SourceError) {
+  ///
+  /// It leaves the warnings of values, too; earlier ones hold no longer after a pass of this run over everything.
+  func noteShortfall(of result: SyncResult, ofAll all: Bool = false) async throws(SourceError) {
+    let isOfAll =
+      all && result.isComplete && result.earlierPages == 0 && result.otherWorkers.isEmpty
+    try await recordStore.store.note(
+      valueWarnings: result.warnings, of: recordStore.source, isOfAll: isOfAll, at: now())
     try await note(Coverage.shortfallCheckpoint, result.shortfall?.checkpoint)
     guard result.shortfall != nil else { return }
     let text = try await recordStore.store.checkpoint(

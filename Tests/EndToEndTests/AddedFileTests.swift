@@ -185,6 +185,38 @@ import Testing
     #expect(!doctor.output.contains("aggregator things sync"), "\(doctor)")
   }
 
+  @Test func `every answer from the store says that numbers are rounded, until a sync finds none`()
+    async throws
+  {
+    try write(#"[{"id": 1, "n": 12345678901234567890}, {"id": 2, "n": 3}]"#, to: "odd.json")
+    #expect(try await home.run("sources add odd odd.json").status == 0)
+    let words =
+      "warning: odd: whole numbers beyond 64 bits are rounded to about 16 digits: \"n\"\n"
+    let lines = [
+      "odd list --offline", "odd list --stats n", "odd list --where n>2", "export odd -o -",
+      "export odd -o odd.csv", "sql SELECT\u{A0}n\u{A0}FROM\u{A0}odd",
+    ]
+    func run(_ line: String) async throws -> ProgramOutcome {
+      try await home.run(
+        line.split(separator: " ").map { $0.replacing("\u{A0}", with: " ") })
+    }
+    for start in ["odd list", "odd sync"] {
+      #expect(try await run(start).errors.contains(words))
+      for line in lines {
+        let outcome = try await run(line)
+        #expect(outcome.status == 0 && outcome.errors.contains(words), "\(line): \(outcome)")
+        let parts = outcome.errors.components(separatedBy: words)
+        #expect(parts.count == 2, "\(line): \(outcome)")
+      }
+    }
+    try write(#"[{"id": 1, "n": 12}, {"id": 2, "n": 3}]"#, to: "odd.json")
+    #expect(try await run("odd sync").status == 0)
+    for line in lines {
+      let outcome = try await run(line)
+      #expect(!outcome.errors.contains("rounded"), "\(line): \(outcome)")
+    }
+  }
+
   @Test func `damaged rows are counted, and the file is added nevertheless`() async throws {
     try write("id,b\n1,x\n2,y,z\n3,w\n4,v,u,t\n5,s\n", to: "things.csv")
     let added = try await home.run("sources add things things.csv")

@@ -183,7 +183,7 @@ extension Plugin {
           .unavailable, "\(name): no records are cached, so there is nothing to send",
           hint: .command(syncArguments))
       }
-      var warnings = [await store.warningOfUnknownSecret(name)].compactMap(\.self)
+      var warnings = await store.doubts(of: name)
       let gap = try await gap(in: store)
       if var warning = gap?.warning.warning {
         warning.message = "limited to cached records: \(warning.message)"
@@ -192,7 +192,7 @@ extension Plugin {
       var export = try await StreamExport(
         of: self, in: environment, state, selecting: isSelected
       ) { try context.output.write($0) }
-      if let position = try await export.run(isComplete: warnings.isEmpty) {
+      if let position = try await export.run(isComplete: warnings.allSatisfy(\.isOfValues)) {
         state = state.setting(name, to: position)
       }
       if export.unreadable.count > 0 { warnings.append(.unreadable(export.unreadable)) }
@@ -209,7 +209,7 @@ extension Plugin {
       }
       let deleted = export.deleted > 0 ? ", \(export.deleted) of them deleted" : ""
       context.diagnostics.note("\(name): sent \(noun.count(export.count))\(deleted)")
-      return warnings.isEmpty
+      return warnings.allSatisfy(\.isOfValues)
     } catch let error as SourceError {
       throw CommandError(error, of: self)
     }

@@ -212,7 +212,7 @@ package struct ListingRun<P: Plugin> {
       stored > read, stored < bounds.bound.items ?? .max,
       let rest = pages?.continued(
         in: copy.records.recordsInPlaceOfService(areLast: true)
-          .warningOfUnknownSecret(in: copy.records))
+          .warningOfDoubts(in: copy.records))
     else { return false }
     replacement = reason
     pages = rest

@@ -10,7 +10,7 @@ package struct SQLRun: Sendable {
   /// The gaps in the cached records of the sources that the query reads.
   package let gaps: [CacheGap]
 
-  /// Warnings of sources whose records may be those of another account.
+  /// Warnings of sources whose records may be those of another account, or have values that are not those of the service.
   package let doubts: [SourceWarning]
 
   /// Warnings of records that are too large for a query.
@@ -56,7 +56,7 @@ package struct SQLRun: Sendable {
     gaps = try await records.gaps(of: sources, among: plugins).map {
       bundled.contains($0.warning.source ?? "") ? $0.filledByBundledRecords : $0
     }
-    doubts = await records.warningsOfUnknownSecrets(sources)
+    doubts = await records.doubts(of: sources)
     omissions = await query.omissions
     sourcesWithSecrets = plugins.filter {
       sources.contains($0.name) && $0.settings.contains { $0.isSecret }
@@ -126,12 +126,10 @@ extension SourceStore {
     }
   }
 
-  /// Warns of sources whose records may be those of another account.
-  fileprivate func warningsOfUnknownSecrets(_ sources: [String]) async -> [SourceWarning] {
+  fileprivate func doubts(of sources: [String]) async -> [SourceWarning] {
     var warnings: [SourceWarning] = []
     for source in sources {
-      guard let warning = await warningOfUnknownSecret(source) else { continue }
-      warnings.append(SourceWarning(source, warning))
+      warnings += await doubts(of: source).map { SourceWarning(source, $0) }
     }
     return warnings
   }

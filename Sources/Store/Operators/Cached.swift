@@ -91,6 +91,11 @@ struct Cached<Base: DataSource>: Decorator {
     fetched.rows = page.records.count + page.unreadable.count
     if page.endsPartition { fetched.endsPartition = true }
     warnings.append(try await save(&page.records, key(upstream), fetched))
+    if kept.contains(where: \.isOfValues) {
+      // The page has them, too.
+      try? await recordStore.store.note(
+        valueWarnings: kept, of: recordStore.source, isOfAll: false, at: now())
+    }
     return try cut(
       page, to: request, at: position.inGeneration(generation, pageSize: upstream.limit),
       adding: warnings.compactMap(\.self))

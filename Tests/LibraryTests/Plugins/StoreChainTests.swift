@@ -312,7 +312,7 @@ struct StoreChainTests {
           .fallback(to: notes.stored)
           .fallback(to: notes.bundled)
           .hidingDeleted(in: notes)
-          .warningOfUnknownSecret(in: notes)
+          .warningOfDoubts(in: notes)
           .observed()
         """)
     #expect(
@@ -327,7 +327,7 @@ struct StoreChainTests {
           .growing(in: notes)
           .fallback(to: notes.bundled)
           .hidingDeleted(in: notes)
-          .warningOfUnknownSecret(in: notes)
+          .warningOfDoubts(in: notes)
           .observed()
         """)
   }
