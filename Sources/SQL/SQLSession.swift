@@ -241,7 +241,8 @@ package struct SQLSession: Sendable {
           context.diagnostics.note("note: \(name): cached, fetched \(age)")
         }
       }
-      isPartial = !failures.isEmpty || run.doubts.contains { !$0.warning.isOfValues } || !run.gaps.isEmpty
+      isPartial =
+        !failures.isEmpty || run.doubts.contains { !$0.warning.isOfValues } || !run.gaps.isEmpty
       if count == 0, output.isForPeople {
         // Columns of added sources have the kinds of their values, and a text equals no number.
         let mayDiffer =
