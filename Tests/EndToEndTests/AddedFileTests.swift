@@ -194,25 +194,22 @@ import Testing
       "warning: odd: whole numbers beyond 64 bits are rounded to about 16 digits: \"n\"\n"
     let lines = [
       "odd list --offline", "odd list --stats n", "odd list --where n>2", "export odd -o -",
-      "export odd -o odd.csv", "sql SELECT\u{A0}n\u{A0}FROM\u{A0}odd",
+      "export odd -o odd.csv", "sql",
     ]
-    func run(_ line: String) async throws -> ProgramOutcome {
-      try await home.run(
-        line.split(separator: " ").map { $0.replacing("\u{A0}", with: " ") })
-    }
+    let query = "SELECT n FROM odd"
     for start in ["odd list", "odd sync"] {
-      #expect(try await run(start).errors.contains(words))
+      #expect(try await home.run(start).errors.contains(words))
       for line in lines {
-        let outcome = try await run(line)
+        let outcome = try await home.run(line, input: line == "sql" ? query : "")
         #expect(outcome.status == 0 && outcome.errors.contains(words), "\(line): \(outcome)")
         let parts = outcome.errors.components(separatedBy: words)
         #expect(parts.count == 2, "\(line): \(outcome)")
       }
     }
     try write(#"[{"id": 1, "n": 12}, {"id": 2, "n": 3}]"#, to: "odd.json")
-    #expect(try await run("odd sync").status == 0)
+    #expect(try await home.run("odd sync").status == 0)
     for line in lines {
-      let outcome = try await run(line)
+      let outcome = try await home.run(line, input: line == "sql" ? query : "")
       #expect(!outcome.errors.contains("rounded"), "\(line): \(outcome)")
     }
   }
