@@ -136,6 +136,9 @@ def main():
     if unknown := set(works) - set(WORKS):
         parser.error(f"no such work: {', '.join(unknown)}")
 
+    # Not before the words are known to be right: it takes minutes.
+    if code := subprocess.run([ROOT / "Scripts/build"], stdout=sys.stderr).returncode:
+        return code
     report, place = Report(shlex.join(["Scripts/benchmark", *sys.argv[1:]])), Place()
     if options.note:
         report.note(options.note)

@@ -1,5 +1,5 @@
 package import AggregatorCore
-import AggregatorFoundation
+package import AggregatorFoundation
 
 extension DataSource {
   /// Warns of answers from the store if they may be those of another account, see ``ScopedStore``, or if stored values are not
