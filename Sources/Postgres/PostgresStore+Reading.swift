@@ -110,18 +110,31 @@ extension PostgresStore {
     } ?? []
   }
 
-  public func fetchedPages(
-    of source: String
-  ) async throws(SourceError) -> [(key: String, page: PageMetadata)] {
+  public func state(
+    of source: String, checkpoints names: [String]
+  ) async throws(SourceError) -> StoredState {
     try await read(records: true) { connection throws(PostgresFailure) in
-      try connection.rows(
+      let (facts, history) = connection.enqueueStatus(of: source)
+      let pages = connection.enqueue(
         """
         SELECT p.key, p.page
         FROM aggregator_store.sources s JOIN aggregator_store.pages p ON p.source = s.number
         WHERE s.name = $1 ORDER BY p.fetched DESC
-        """, .text(source)
-      ).compactMap { row in PageMetadata(json: row.data(1)).map { (row.text(0) ?? "", $0) } }
-    } ?? []
+        """, .text(source))
+      let checkpoints = connection.enqueue(
+        """
+        SELECT c.name, c.value
+        FROM aggregator_store.sources s JOIN aggregator_store.checkpoints c ON c.source = s.number
+        WHERE s.name = $1 AND c.name = ANY ($2)
+        """, .text(source), .texts(names))
+      let results = try connection.snapshot()
+      var state = StoredState(StoreStatus(results[facts], history: results[history]))
+      state.pages = results[pages].compactMap { row in
+        PageMetadata(json: row.data(1)).map { (row.text(0) ?? "", $0) }
+      }
+      for row in results[checkpoints] { state.checkpoints[row.text(0) ?? ""] = row.text(1) }
+      return state
+    } ?? StoredState()
   }
 
   public func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String? {
@@ -182,24 +195,39 @@ extension PostgresStore {
 
   public func status(of source: String) async throws(SourceError) -> StoreStatus {
     try await read(records: true) { connection throws(PostgresFailure) in
-      let facts = connection.enqueue(
-        """
-        SELECT s.records, s.removed_upstream, s.last,
-          (SELECT count(*) FROM aggregator_store.tombstones t WHERE t.source = s.number),
-          (SELECT count(*) FROM aggregator_store.pages p WHERE p.source = s.number),
-          greatest(s.last_fetched,
-            (SELECT max(fetched) FROM aggregator_store.pages p WHERE p.source = s.number)),
-          (SELECT count(*) FROM aggregator_store.tombstones t
-            JOIN aggregator_store.records r ON r.source = t.source AND r.id = t.id
-            WHERE t.source = s.number AND r.removed_upstream IS NULL), s.number
-        FROM aggregator_store.sources s WHERE s.name = $1
-        """, .text(source))
-      let history = connection.enqueue(.history(of: source))
+      let (facts, history) = connection.enqueueStatus(of: source)
       let results = try connection.snapshot()
-      guard let row = results[facts].first else { return StoreStatus() }
-      var status = StoreStatus(row, of: row.integer(7))
-      status.history = results[history].first.flatMap { HistoryStatus($0) }
-      return status
+      return StoreStatus(results[facts], history: results[history])
     } ?? StoreStatus()
+  }
+}
+
+extension PostgresConnection {
+  /// The indices of the results with the counts and with the history.
+  fileprivate mutating func enqueueStatus(of source: String) -> (facts: Int, history: Int) {
+    let facts = enqueue(
+      """
+      SELECT s.records, s.removed_upstream, s.last,
+        (SELECT count(*) FROM aggregator_store.tombstones t WHERE t.source = s.number),
+        (SELECT count(*) FROM aggregator_store.pages p WHERE p.source = s.number),
+        greatest(s.last_fetched,
+          (SELECT max(fetched) FROM aggregator_store.pages p WHERE p.source = s.number)),
+        (SELECT count(*) FROM aggregator_store.tombstones t
+          JOIN aggregator_store.records r ON r.source = t.source AND r.id = t.id
+          WHERE t.source = s.number AND r.removed_upstream IS NULL), s.number
+      FROM aggregator_store.sources s WHERE s.name = $1
+      """, .text(source))
+    return (facts, enqueue(.history(of: source)))
+  }
+}
+
+extension StoreStatus {
+  fileprivate init(_ facts: PostgresResult, history: PostgresResult) {
+    guard let row = facts.first else {
+      self.init()
+      return
+    }
+    self.init(row, of: row.integer(7))
+    self.history = history.first.flatMap { HistoryStatus($0) }
   }
 }

@@ -61,18 +61,25 @@ extension SQLiteStore {
     } ?? []
   }
 
-  public func fetchedPages(
-    of source: String
-  ) async throws(SourceError) -> [(key: String, page: PageMetadata)] {
-    let rows = try await read { connection throws(SQLiteFailure) in
-      try connection.rows(
-        """
-        SELECT key, page FROM pages
-        WHERE source = (SELECT number FROM sources WHERE name = ?1) ORDER BY fetched DESC
-        """, source
+  public func state(
+    of source: String, checkpoints names: [String]
+  ) async throws(SourceError) -> StoredState {
+    try await read { connection throws(SQLiteFailure) in
+      guard let number = try connection.number(of: source) else { return StoredState() }
+      var state = StoredState(try connection.status(of: number))
+      let pages = try connection.rows(
+        "SELECT key, page FROM pages WHERE source = ?1 ORDER BY fetched DESC", number
       ) { (key: $0.text(0) ?? "", page: $0.data(1)) }
-    }
-    return (rows ?? []).compactMap { row in PageMetadata(json: row.page).map { (row.key, $0) } }
+      state.pages = pages.compactMap { row in PageMetadata(json: row.page).map { (row.key, $0) } }
+      let checkpoints = try connection.rows(
+        """
+        SELECT name, value FROM checkpoints
+        WHERE source = ?1 AND name IN (SELECT value FROM json_each(?2))
+        """, number, names.jsonArray
+      ) { (name: $0.text(0) ?? "", text: $0.text(1) ?? "") }
+      for checkpoint in checkpoints { state.checkpoints[checkpoint.name] = checkpoint.text }
+      return state
+    } ?? StoredState()
   }
 
   public func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String? {
@@ -142,27 +149,31 @@ extension SQLiteStore {
   public func status(of source: String) async throws(SourceError) -> StoreStatus {
     try await read { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return StoreStatus() }
-      var status =
-        try connection.row(
-          """
-          SELECT records, removed_upstream, last,
-            (SELECT count(*) FROM tombstones WHERE source = ?1),
-            (SELECT count(*) FROM pages WHERE source = ?1),
-            nullif(max(0, coalesce(last_fetched, 0),
-              coalesce((SELECT max(fetched) FROM pages WHERE source = ?1), 0)), 0),
-            (SELECT count(*) FROM tombstones t WHERE t.source = ?1 AND EXISTS (
-              SELECT 1 FROM records r
-              WHERE r.source = t.source AND r.id = t.id AND r.removed_upstream IS NULL))
-          FROM sources WHERE number = ?1
-          """, number
-        ) { StoreStatus($0, of: number) } ?? StoreStatus()
-      status.history = try connection.history(of: number)
-      return status
+      return try connection.status(of: number)
     } ?? StoreStatus()
   }
 }
 
 extension Connection {
+  fileprivate mutating func status(of source: Int64) throws(SQLiteFailure) -> StoreStatus {
+    var status =
+      try row(
+        """
+        SELECT records, removed_upstream, last,
+          (SELECT count(*) FROM tombstones WHERE source = ?1),
+          (SELECT count(*) FROM pages WHERE source = ?1),
+          nullif(max(0, coalesce(last_fetched, 0),
+            coalesce((SELECT max(fetched) FROM pages WHERE source = ?1), 0)), 0),
+          (SELECT count(*) FROM tombstones t WHERE t.source = ?1 AND EXISTS (
+            SELECT 1 FROM records r
+            WHERE r.source = t.source AND r.id = t.id AND r.removed_upstream IS NULL))
+        FROM sources WHERE number = ?1
+        """, source
+      ) { StoreStatus($0, of: source) } ?? StoreStatus()
+    status.history = try history(of: source)
+    return status
+  }
+
   /// The number of records of a source, without deleted ones and ones removed upstream.
   ///
   /// Only the deleted ones, which are few, are counted; the rest is a stored count.

@@ -101,10 +101,15 @@ private struct NamePrefix: Sendable {
   let text: String
   /// The expression for the index: the text begins with the name; `nil` for a name of one or two letters.
   let beginning: String?
+  /// That the text begins with the name alone, whose end is that of a line: without it, each record that begins so would be
+  /// read.
+  let whole: String?
 
   init(_ text: String, isIndexed: Bool) {
     self.text = text
-    beginning = isIndexed ? "^ \"\(text.replacing("\"", with: "\"\""))\"" : nil
+    let quoted = text.replacing("\"", with: "\"\"")
+    beginning = isIndexed ? "^ \"\(quoted)\"" : nil
+    whole = isIndexed ? "^ \"\(quoted)\n\"" : nil
   }
 }
 
@@ -207,7 +212,7 @@ extension Connection {
     case .name, .beginning:
       guard let name else { return [] }
       let isWhole = rank == .name ? 1 : 0
-      guard let beginning = name.beginning else {
+      guard let match = isWhole == 1 ? name.whole : name.beginning else {
         return try rows(
           """
           SELECT r.position, r.saved, r.json, NULL FROM records r
@@ -227,10 +232,10 @@ extension Connection {
         FROM search JOIN records r ON r.position = search.rowid
         WHERE search MATCH ?1 AND search.rowid > ?2 AND search.rowid <= ?3
           AND r.removed_upstream IS NULL AND r.id IS NOT ?4
-          AND (substr(r.folded, length(?5) + 1, 1) IN ('', char(10))) = ?8
+          AND (substr(r.folded, length(?5) + 1, 1) = char(10)) = ?8
           AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
         ORDER BY search.rowid LIMIT ?7
-        """, beginning, window.start, window.end, id, name.text, window.source, window.limit,
+        """, match, window.start, window.end, id, name.text, window.source, window.limit,
         isWhole, read: StoredRecord.init)
     case .word, .wordBeginning, .title, .other: return []
     case .rest:

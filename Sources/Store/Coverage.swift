@@ -76,16 +76,25 @@ extension SourceStore {
 
   /// The part of a source's records that is cached, judged by its cached pages and its last sync.
   public func coverage(of source: String) async throws(SourceError) -> Coverage {
-    let status = try await status(of: source)
-    let cached = status.records + status.hidden
-    let lists = try await fetchedPages(of: source).compactMap { ListingEntry($0.key, $0.page) }
+    Coverage(try await state(of: source, checkpoints: Coverage.checkpoints))
+  }
+}
+
+extension Coverage {
+  /// The names of the checkpoints by which it is judged.
+  package static let checkpoints = [checkpoint, depthCheckpoint, shortfallCheckpoint]
+
+  package init(_ state: StoredState) {
+    let cached = state.status.records + state.status.hidden
+    let lists = state.pages.compactMap { ListingEntry($0.key, $0.page) }
     let isWhole = lists.allSatisfy(\.isWhole)
-    let depth = try await checkpoint(Coverage.depthCheckpoint, of: source).flatMap { Int($0) }
+    let depth = state.checkpoints[Self.depthCheckpoint].flatMap { Int($0) }
     let whole = ListingEntry.whole(of: lists)
     // Pages that are cached were fetched after the last sync.
     let shortfall =
-      whole == nil ? try await self.shortfall(of: source) : nil
-    let isSynced = try await checkpoint(Coverage.checkpoint, of: source) != nil
+      whole == nil
+      ? state.checkpoints[Self.shortfallCheckpoint].map(Shortfall.init(checkpoint:)) : nil
+    let isSynced = state.checkpoints[Self.checkpoint] != nil
     // What a complete sync has stored does not depend on pages that were fetched one by one.
     let isMixed = !isSynced && whole.map(ListingEntry.isMixed) == true
     let listShortfall =
@@ -98,14 +107,15 @@ extension SourceStore {
         // A page that contradicts its total has none.
         list.allSatisfy { $0.total ?? total == total } && ListingEntry.rows(of: list) < total
       }
-      return Coverage(
+      self.init(
         cached: cached, total: total,
         isComplete: isWhole && !isMixed && cached >= total && shortfall == nil, depth: depth,
         listed: listed,
         isShort: isShort ?? false, shortfall: shortfall, listShortfall: listShortfall)
+      return
     }
     let isListed = !isMixed && listed.map { $0 <= cached } ?? false
-    return Coverage(
+    self.init(
       cached: cached, total: nil, isComplete: isWhole && (isSynced && shortfall == nil || isListed),
       depth: depth, listed: listed, shortfall: shortfall, listShortfall: listShortfall)
   }

@@ -58,10 +58,10 @@ public protocol SourceStore: Sendable {
     of source: String, startingWith prefix: String
   ) async throws(SourceError) -> [String]
 
-  /// The cached pages without their records, the newest first.
-  func fetchedPages(
-    of source: String
-  ) async throws(SourceError) -> [(key: String, page: PageMetadata)]
+  /// What is stored besides records, with the checkpoints of these names.
+  func state(
+    of source: String, checkpoints names: [String]
+  ) async throws(SourceError) -> StoredState
 
   /// The text of a checkpoint; `nil` if there is none.
   func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String?

@@ -112,6 +112,26 @@ public struct PageMetadata: Hashable, Codable, Sendable {
   }
 }
 
+/// What a ``SourceStore`` has of a source at one moment, besides its records.
+public struct StoredState: Sendable {
+  public var status: StoreStatus
+
+  /// The cached pages without their records, the newest first.
+  public var pages: [(key: String, page: PageMetadata)]
+
+  /// The texts of those checkpoints that were asked for and exist, by their names.
+  public var checkpoints: [String: String]
+
+  public init(
+    _ status: StoreStatus = StoreStatus(), pages: [(key: String, page: PageMetadata)] = [],
+    checkpoints: [String: String] = [:]
+  ) {
+    self.status = status
+    self.pages = pages
+    self.checkpoints = checkpoints
+  }
+}
+
 /// The amount of data that a ``SourceStore`` has of a source.
 public struct StoreStatus: Hashable, Sendable {
   /// The number of records, without deleted ones and ones removed upstream.

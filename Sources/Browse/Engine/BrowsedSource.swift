@@ -399,14 +399,14 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
 
   package func status() async throws -> SourceStatus {
     guard let store = environment.store else { return SourceStatus() }
-    let counts = try await store.status(of: name)
-    let coverage = try await store.coverage(of: name)
+    let state = try await store.state(of: name, checkpoints: Coverage.checkpoints)
+    let (counts, coverage) = (state.status, Coverage(state))
     var status = SourceStatus(
       count: counts.records, total: coverage.total.map { max($0 - counts.hidden, counts.records) })
     status.fetchedAt = try await plugin.oldestFetch(in: store)
     if scannedPages != nil {
       // A service may send fewer than it is asked for.
-      status.pageRows = try await store.fetchedPages(of: name).compactMap(\.page.rows).max()
+      status.pageRows = state.pages.compactMap(\.page.rows).max()
     }
     if counts.records > 0 {
       let gap = try await plugin.gap(in: store)

@@ -158,6 +158,8 @@ extension StoreLaw {
     trial.expect(try await store.checkpoint("at", of: source), "1", at: "checkpoint")
     trial.expect(try await move("1", "2", saving: "f"), true, at: "from its text")
     trial.expect(try await store.checkpoint("other", of: source), nil, at: "another checkpoint")
+    let state = try await trial.other.state(of: source, checkpoints: ["other", "at"])
+    trial.expect(state.checkpoints, ["at": "2"], at: "state: checkpoints")
     trial.expect(try await move("2", nil, saving: "g"), true, at: "to none")
     trial.expect(try await store.checkpoint("at", of: source), nil, at: "checkpoint, removed")
     trial.expect(

@@ -87,12 +87,15 @@ public final class InMemoryStore: SourceStore, ScopeKeepingStore {
     read(source) { $0.pages.keys.map(\.text).filter { $0.utf8.starts(with: prefix.utf8) } }
   }
 
-  public func fetchedPages(
-    of source: String
-  ) async throws(SourceError) -> [(key: String, page: PageMetadata)] {
+  public func state(
+    of source: String, checkpoints names: [String]
+  ) async throws(SourceError) -> StoredState {
     read(source) { contents in
-      contents.pages.sorted { $0.value.fetchedAt > $1.value.fetchedAt }
+      var state = StoredState(contents.status)
+      state.pages = contents.pages.sorted { $0.value.fetchedAt > $1.value.fetchedAt }
         .map { (key: $0.key.text, page: $0.value.page) }
+      for name in names { state.checkpoints[name] = contents.checkpoints[RecordKey(name)] }
+      return state
     }
   }
 

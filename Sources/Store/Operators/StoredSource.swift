@@ -98,8 +98,9 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     let matches = request.query == nil ? nil : page.total
     page.total = nil
     guard isFirst || page.next == nil else { return }
-    let coverage = try await recordStore.store.coverage(of: recordStore.source)
-    let status = try await recordStore.store.status(of: recordStore.source)
+    let state = try await recordStore.store.state(
+      of: recordStore.source, checkpoints: Coverage.checkpoints)
+    let (coverage, status) = (Coverage(state), state.status)
     guard !coverage.isComplete else { return page.total = matches ?? status.records }
     // Deleted records are among those of the service.
     let total = coverage.totalOfCached.map { max($0 - status.hidden, status.records) }

@@ -187,11 +187,12 @@ extension RecordStore {
   /// It is that of the oldest page unless a sync has been complete, or other records are cached, which pages say nothing of.
   package func oldestFetch() async throws(SourceError) -> Date? {
     if let begun = try await completeSync()?.begun { return begun }
-    let pages = try await store.fetchedPages(of: source)
+    let state = try await store.state(of: source, checkpoints: [])
+    let pages = state.pages
     var oldest: Date?
     if let key = pages.last?.key { oldest = try await store.page(key, of: source)?.fetchedAt }
     let listed = pages.reduce(0) { $0 + ($1.page.rows ?? 0) }
-    if let oldest, try await store.status(of: source).records <= listed { return oldest }
+    if let oldest, state.status.records <= listed { return oldest }
     // The first to be fetched; a record that has changed since is newer.
     let first = try await slice(PageRequest(limit: 1000), after: nil).slice.records
     return (first.map(\.savedAt) + [oldest].compactMap(\.self)).min()

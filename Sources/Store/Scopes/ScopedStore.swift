@@ -207,10 +207,10 @@ extension ScopedStore {
     try await checked(source).pageKeys(of: source, startingWith: prefix)
   }
 
-  package func fetchedPages(
-    of source: String
-  ) async throws(SourceError) -> [(key: String, page: PageMetadata)] {
-    try await checked(source).fetchedPages(of: source)
+  package func state(
+    of source: String, checkpoints names: [String]
+  ) async throws(SourceError) -> StoredState {
+    try await checked(source).state(of: source, checkpoints: names)
   }
 
   package func checkpoint(

@@ -71,10 +71,12 @@ struct FlawedStore: ScopeKeepingStore {
     try await base.pageKeys(of: self.source(source), startingWith: "").filter { begins($0, prefix) }
   }
 
-  func fetchedPages(
-    of source: String
-  ) async throws(SourceError) -> [(key: String, page: PageMetadata)] {
-    try await base.fetchedPages(of: self.source(source))
+  func state(
+    of source: String, checkpoints names: [String]
+  ) async throws(SourceError) -> StoredState {
+    var state = try await base.state(of: self.source(source), checkpoints: names)
+    state.status = status(state.status)
+    return state
   }
 
   func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String? {
