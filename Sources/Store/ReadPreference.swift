@@ -4,7 +4,8 @@ package import AggregatorCore
 ///
 /// A standby is a moment behind. It must not answer what decides what is written or where something continues.
 package enum ReadPreference: Sendable {
-  /// Records and what is told of them are read at a standby, checkpoints and shared values at the primary.
+  /// Records and what is told of them, also by checkpoints, are read at a standby, other checkpoints and shared values at the
+  /// primary.
   case standard
   case primary
   case standby
