@@ -217,7 +217,9 @@ package struct API: Sendable {
       request, knowing: ["query", "where", "format", "field", "kind"])
     query.format = try .served(to: request)
     guard let field = request.parameter("field") else {
-      throw Problem(400, "invalidRequest", "missing parameter \"field\"")
+      throw Problem(
+        400, "invalidRequest", "missing parameter \"field\"",
+        hint: "the fields are \(source.fields.map(\.id).joined(separator: ", "))")
     }
     let kinds = FieldSummary.Kind.allCases.map(\.rawValue).joined(separator: ", ")
     let kind = try request.parameter("kind", hint: "the kinds are \(kinds)") { name in
@@ -280,7 +282,8 @@ package struct API: Sendable {
     let members = try request.bodyMembers(
       among: Set(["name", "url", "save", "key", "keyPlace"] + SourceAdding.hints))
     guard case .string(let url)? = members["url"] else {
-      throw Problem(400, "invalidRequest", "the body needs \"url\"")
+      throw Problem(
+        400, "invalidRequest", "the body needs \"url\"", hint: "the URL of a list, as a text")
     }
     let isSaved = members["save"] == true
     guard isSaved || members["save"] ?? false == false else {
@@ -289,7 +292,7 @@ package struct API: Sendable {
     func text(_ key: String) throws(Problem) -> String? {
       guard let value = members[key] else { return nil }
       guard case .string(let text) = value else {
-        throw Problem(400, "invalidRequest", "invalid value for \(key)")
+        throw Problem(400, "invalidRequest", "invalid value for \(key)", hint: "a text")
       }
       return text
     }
@@ -444,7 +447,11 @@ package struct API: Sendable {
       let text = try request.parameter(
         "sql", hint: "at most \(ServedSQL.maxLength) characters; send longer ones by POST"
       ) { $0.unicodeScalars.count <= ServedSQL.maxLength ? $0 : nil }
-      guard let text else { throw Problem(400, "invalidRequest", "missing parameter \"sql\"") }
+      guard let text else {
+        throw Problem(
+          400, "invalidRequest", "missing parameter \"sql\"",
+          hint: "set it to a SELECT, such as sql=SELECT%201")
+      }
       return text
     }
     try request.requireParameters(among: ["format", "limit"])

@@ -90,7 +90,8 @@ extension ServedQuery {
     guard !isLocal || cache == .normal || cache == .offline else {
       throw Problem(
         409, "invalidRequest",
-        "cache=\(cache.rawValue) cannot be used: where, sort, offset and all read cached records")
+        "cache=\(cache.rawValue) cannot be used: where, sort, offset and all read cached records",
+        hint: "leave out cache, and start a sync for newer records")
     }
   }
 
@@ -116,11 +117,15 @@ extension ServedQuery {
       Int(text).flatMap { 0...1_000_000_000 ~= $0 ? $0 : nil }
     }
     guard offset == nil || cursor == nil else {
-      throw Problem(409, "invalidRequest", "offset and cursor exclude each other")
+      throw Problem(
+        409, "invalidRequest", "offset and cursor exclude each other", hint: "leave out one of them"
+      )
     }
     isWhole = try request.parameter("all", hint: "true or false") { Bool($0) } ?? false
     guard !isWhole || limit == nil && cursor == nil && offset == nil else {
-      throw Problem(409, "invalidRequest", "all excludes limit, cursor and offset")
+      throw Problem(
+        409, "invalidRequest", "all excludes limit, cursor and offset",
+        hint: "leave out all for a page, or the others for all cached records")
     }
     let caches = Cache.allCases.map(\.rawValue).joined(separator: ", ")
     cache = try request.parameter("cache", hint: caches) { Cache(rawValue: $0) } ?? .normal
@@ -216,7 +221,9 @@ extension ServerRequest {
       guard given.insert(name).inserted || Self.repeatable.contains(name) else {
         throw Problem(
           400, "invalidRequest", "the parameter \(name) is given more than once",
-          hint: name == "query" ? "q is another name of query" : nil)
+          hint: name == "query"
+            ? "q is another name of query"
+            : "give it once; only \(known.contains("where") ? "where is" : "others are") repeated")
       }
     }
   }

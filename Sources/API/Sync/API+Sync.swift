@@ -60,7 +60,9 @@ extension API {
     case "DELETE":
       try request.requireParameters(among: [])
       guard await syncs.cancel(source) else {
-        throw Problem(404, "notFound", "\(source.name): no sync is running")
+        throw Problem(
+          404, "notFound", "\(source.name): no sync is running",
+          hint: "GET \(request.rawPath) has the last one")
       }
       return .noContent()
     default:

@@ -120,6 +120,9 @@ import Testing
       ("/api/v1/countries/records/changes?kind=stats", #""hint":"the kinds are added, "#),
       ("/api/v1/countries/records/changes?field=size", #""hint":"the fields are code, "#),
       ("/api/v1/countries/records/changes?limit=1001", #""hint":"from 1 to 1000""#),
+      ("/api/v1/countries?limit=1&limit=2", #""hint":"give it once; only where is repeated""#),
+      ("/api/v1/countries/schema/summary", #""hint":"the fields are code, "#),
+      ("/api/v1/sql", #""hint":"set it to a SELECT, such as sql=SELECT%201""#),
     ] {
       let reply = try await server.get(path)
       #expect(reply.status == 400 && reply.text.contains(text), "\(path): \(reply.text)")
