@@ -152,8 +152,10 @@ package final class ServedSQL: Sendable {
           // The rest of the page, or another one, is more than was asked for.
           if shown.count == page.count { rows = try await run.result.page(within: time.left) }
         }
+        let words = "the limit is \(limit.grouped("row")): the query has more"
+        let cut = rows == nil ? [] : [SourceWarning(nil, Warning(.stopped, words))]
         let summary = ListingSummary(
-          count: count, total: rows == nil ? count : nil, warnings: run.warnings + redacted)
+          count: count, total: rows == nil ? count : nil, warnings: run.warnings + redacted + cut)
         document += writer.finish(summary)
         return ServedListing(records: [], summary: summary, body: Array(document.utf8))
       }

@@ -117,6 +117,9 @@ import Testing
       let text = "SELECT code FROM countries"
       let summary = try await sql().document(of: text, as: .ndjson, atMost: limit).summary
       #expect(summary.count == count && summary.total == total, "\(limit)")
+      // An answer with fewer rows than the query has says so.
+      let cut = summary.warnings.map(\.warning).filter { $0.code == .stopped }.map(\.message)
+      #expect(cut == (limit < 250 ? ["the limit is \(limit) rows: the query has more"] : []))
     }
     let failure = await sql().answer(to: "SELECT nam FROM countries").failure
     #expect(failure?.hint == "did you mean \"name\"?")
