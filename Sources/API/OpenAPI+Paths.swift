@@ -75,7 +75,8 @@ extension OpenAPI {
       example: sources.first.map { "SELECT * FROM \($0.name.sqlQuoted) LIMIT 10" })
     let rows = parameter(
       "limit", ["type": "integer", "minimum": 1, "maximum": .integer(ServedSQL.largestLimit)],
-      "The most rows; all if it is missing. If there are more, the total is unknown.")
+      "The most rows; all if it is missing. If there are more, the warning `stopped` says so, and the total is unknown."
+    )
     let sql = operation(
       "sql", "Query the cached records of all sources with SQL",
       parameters: [query, rows, reference("parameters", "format")],
@@ -403,6 +404,11 @@ extension OpenAPI {
     if !answers.failures.contains(401) { members.append(.init("security", [])) }
     if !parameters.isEmpty { members.append(.init("parameters", .array(parameters))) }
     var responses = [answers.success] + answers.others
+    // Answers to POST have no tag.
+    if answers.success.value["headers"]?["ETag"] != nil, verb != "longSql" {
+      responses.append(
+        .init("304", ["description": "The answer is that of the `ETag` in `If-None-Match`."]))
+    }
     for (name, status, _) in problems where answers.failures.contains(status) {
       responses.append(.init("\(status)", reference("responses", name)))
     }
@@ -424,7 +430,7 @@ extension OpenAPI {
     _ schema: JSON, isList: Bool = false, hasParquet: Bool = false
   ) -> JSON.Member {
     let names =
-      ["X-Aggregator-Origin", "Age"] + (isList ? ["Link"] + ListingSummary.headerNames : [])
+      ["X-Aggregator-Origin", "Age", "ETag"] + (isList ? ["Link"] + ListingSummary.headerNames : [])
     let headers = names.map { JSON.Member($0, reference("headers", $0)) }
     let formats = isList ? Format.served : [.json]
     var content = formats.map { format in

@@ -175,6 +175,8 @@ package enum OpenAPI {
         )),
       .init("Age", header("The age of cached data in seconds.", ["type": "integer"])),
       .init(
+        "ETag", header("The tag of the answer, for `If-None-Match`.", ["type": "string"])),
+      .init(
         "X-Aggregator-Origin",
         header("The origin of the records.", ["type": "string", "enum": origins])),
       .init("Allow", header("The methods of the path.", ["type": "string"])),

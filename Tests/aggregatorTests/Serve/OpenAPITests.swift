@@ -158,6 +158,19 @@ import Testing
   private static let restricted = OpenAPI.Server(
     version: "1", address: "http://127.0.0.1:8080", isReadOnly: true, hasToken: false)
 
+  @Test func `what can be asked for again has a tag, and 304`() {
+    func responses(_ method: String, _ path: String) -> JSON? {
+      document["paths"]?[path]?[method]?["responses"]
+    }
+    for path in ["/api/v1/heroes", "/api/v1/heroes/{id}", "/api/v1/search", "/api/v1/sql"] {
+      #expect(responses("get", path)?["200"]?["headers"]?["ETag"] != nil, "\(path)")
+      #expect(responses("get", path)?["304"] != nil, "\(path)")
+    }
+    #expect(responses("post", "/api/v1/sql")?["200"] != nil)
+    #expect(responses("post", "/api/v1/sql")?["304"] == nil)
+    #expect(responses("delete", "/api/v1/heroes/{id}")?["304"] == nil)
+  }
+
   @Test func `the API knows all paths and parameters of the document, and no others`() async throws
   {
     let api = API(
