@@ -11,6 +11,18 @@ package enum SyncWorker {
     let host = bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
     return "\(isKnown ? String(decoding: host, as: UTF8.self) : "?"):\(getpid())"
   }()
+
+  /// True if a worker is a process of this machine that has ended.
+  ///
+  /// Containers that share the name of a machine do not see each other's processes: one that was seen at work lately has not
+  /// ended, whatever this says.
+  package static func hasEnded(_ worker: String) -> Bool {
+    let (parts, own) = (worker.split(separator: ":"), name.split(separator: ":"))
+    guard parts.count == 2, parts[0] == own[0], own[0] != "?", let process = pid_t(parts[1]),
+      process > 0
+    else { return false }
+    return kill(process, 0) != 0 && errno == ESRCH
+  }
 }
 
 /// The right to sync a source alone, which expires if it is not renewed; the text of a checkpoint.

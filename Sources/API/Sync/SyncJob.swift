@@ -87,7 +87,9 @@ struct SyncJob: Hashable, Codable, Sendable {
 
   /// The state at a time: a server that has died says nothing more.
   func state(at time: Duration) -> State {
-    state == .running && time > updatedAt.sinceStart + SyncJobs.lease ? .interrupted : state
+    let silence = time - updatedAt.sinceStart
+    guard state == .running, silence > SyncJobs.interval * 3 else { return state }
+    return silence > SyncJobs.lease || SyncWorker.hasEnded(worker) ? .interrupted : state
   }
 }
 
@@ -187,11 +189,16 @@ extension SyncJob {
     switch state(at: time) {
     case .running, .done: nil
     case .failed: failure?.said(at: time)
-    case .cancelled: Failure(code: "cancelled", message: "the sync was stopped")
+    case .cancelled:
+      Failure(code: "cancelled", message: "the sync was stopped", hint: Self.resumption)
     case .interrupted:
-      Failure(code: "interrupted", message: "the server that ran the sync has ended")
+      Failure(
+        code: "interrupted", message: "the server that ran the sync has ended",
+        hint: Self.resumption)
     }
   }
+
+  private static let resumption = "start the sync again to resume it"
 
   /// The job as an event: `progress`, and at its end `done` or `error`.
   func event(at time: Duration) -> ServerSentEvent {

@@ -199,7 +199,6 @@ import Testing
       _ = await heroes.requests(atLeast: 3)
       _ = try await job(of: b, where: isRunning)
       try await a.stop(by: SIGKILL)
-      #expect(try await job(of: b) { _ in true }["state"]?.word == "running")
       // As if the lease of the job, and those of its pages, had passed; what the killed one sent last may arrive later.
       let interrupted = try await job(of: b) { job in
         job["state"]?.word != "running"

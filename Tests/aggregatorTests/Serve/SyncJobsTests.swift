@@ -471,6 +471,27 @@ import Testing
     }
   }
 
+  @Test func `a sync of a process of this machine is interrupted soon after its end`() throws {
+    func state(_ worker: String, after silence: Int) -> SyncJob.State {
+      SyncJob(
+        id: "1", worker: worker, startedAt: Timestamp(.zero), updatedAt: Timestamp(.zero)
+      ).state(at: .seconds(silence))
+    }
+    let host = try #require(SyncWorker.name.split(separator: ":").first)
+    // No system has a process of this number.
+    let ended = "\(host):\(Int32.max)"
+    #expect(state(ended, after: 3) == .running && state(ended, after: 4) == .interrupted)
+    for worker in [SyncWorker.name, "elsewhere:\(Int32.max)", "\(host):x", "\(host):-1", "w"] {
+      #expect(state(worker, after: 19) == .running, "\(worker)")
+      #expect(state(worker, after: 21) == .interrupted, "\(worker)")
+    }
+    let job = SyncJob(
+      id: "1", worker: ended, startedAt: Timestamp(.zero), updatedAt: Timestamp(.zero))
+    #expect(
+      job.object(of: "held", at: .seconds(4))["error"]?["hint"]
+        == "start the sync again to resume it")
+  }
+
   @Test func `a server that ends interrupts its syncs, as does one that is killed`() async {
     let (held, a, b) = (Held(), server(), server())
     await a.start(held.source, pages: nil)
