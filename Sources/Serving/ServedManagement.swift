@@ -172,7 +172,13 @@ struct ServedManagement: SourceManagement {
         try await Proposal(for: name, from: hints, in: requests)
       }
     } catch var error as SourceError {
-      guard let response = error.cause as? UnusableResponse else { throw error }
+      guard let response = error.cause as? UnusableResponse else {
+        // Its remedy is an option of the command line.
+        let isLate = error.code == .timedOut
+        let remedy = isLate ? "try again later" : error.remedyOfService
+        if isLate || error.remedy == nil { error.remedy = remedy.map { Remedy($0) } }
+        throw error
+      }
       if case .page = response {
         throw SourceError(
           .rejected, "this URL is a web page, not an API: \(error.message)",

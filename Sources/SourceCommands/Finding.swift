@@ -130,7 +130,7 @@ extension CommandContext {
 
 extension SourceError {
   /// The remedy for a service that cannot be reached, does not answer in time or fails; `nil` for other failures.
-  var remedyOfService: String? {
+  package var remedyOfService: String? {
     switch code {
     case .unreachable where message.hasPrefix("could not resolve"):
       "check the name of the host, and the network"

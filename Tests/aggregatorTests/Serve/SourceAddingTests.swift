@@ -166,6 +166,9 @@ import Testing
       #expect(reply.status == status, "\(body): \(reply.text)")
       #expect(reply.header("Content-Type") == "application/problem+json")
     }
+    let closed = try await server.post(
+      "/api/v1/sources", #"{"name":"lands","url":"http://127.0.0.1:1/"}"#)
+    #expect(try closed.json()["hint"] == "check that the service runs at this address")
     #expect(try await home.run("sources list").output.contains("lands") == false)
     try await server.stop()
   }
