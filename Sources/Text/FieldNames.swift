@@ -10,6 +10,12 @@ extension String {
   /// True for the name of a field whose numbers are years: `founded`.
   package var namesYears: Bool { Self.namesOfYears.contains(words.last ?? "") }
 
+  /// True for the name of a field of amounts, which grow by a part of themselves: `price`, `unitPriceEUR` and `stock`, but
+  /// not `priceRank`.
+  package var namesAmounts: Bool {
+    !Self.namesOfOrdinals.contains(words.last ?? "") && !Self.namesOfAmounts.isDisjoint(with: words)
+  }
+
   /// True for the name of a coordinate or a size, such as `location.lat` and `image_width`.
   package var namesMeasures: Bool { Self.namesOfMeasures.contains(words.last ?? "") }
 
@@ -37,6 +43,17 @@ extension String {
   private static let namesOfYears: Set = [
     "born", "built", "debut", "died", "established", "founded", "opened", "published", "released",
     "since",
+  ]
+
+  private static let namesOfAmounts = Set(
+    """
+    amount amounts area balance budget bytes comments cost costs count counts distance downloads duration fee fees \
+    followers forks income likes members mileage population price prices profit quantity revenue salary sales size \
+    spent stargazers stars stock sum total turnover users value views visitors volume votes weight
+    """.split(whereSeparator: \.isWhitespace).map(String.init))
+
+  private static let namesOfOrdinals: Set = [
+    "index", "level", "order", "place", "position", "rank",
   ]
 
   private static let namesOfMeasures: Set = [

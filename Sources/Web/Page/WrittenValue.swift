@@ -115,10 +115,10 @@ extension JSON {
 }
 
 extension JSON {
-  /// The part by which an amount grows to a new one: `+10%`, `−2.5%`; `nil` for other values and zero, and for less than a
-  /// tenth of a percent or more than 999 percent.
+  /// The part by which an amount grows to a new one: `+10%`, `−2.5%`; `nil` for other values, such as ranks, and zero, and for
+  /// less than a tenth of a percent or more than 999 percent.
   func growth(to new: JSON, in field: String) -> String? {
-    guard !field.namesNoAmounts, !field.namesYears, let old = asDouble, let new = new.asDouble,
+    guard field.namesAmounts, !field.namesNoAmounts, let old = asDouble, let new = new.asDouble,
       old > 0, new >= 0
     else { return nil }
     let percent = (new / old - 1) * 100

@@ -1065,7 +1065,9 @@ import Testing
     (.number(1e-300), .number(1e300), "price", nil),
     (10_000, 10_001, "price", nil), (0, 5, "price", nil), (-5, 5, "price", nil),
     (5, -5, "price", nil), (5, .null, "price", nil), (.string("5"), .string("6"), "price", nil),
-    (2, 3, "maker_id", nil), (1999, 2004, "founded", nil),
+    (2, 3, "maker_id", nil), (1999, 2004, "founded", nil), (2, 9, "rank", nil),
+    (2, 9, "priceRank", nil), (2, 9, "level", nil), (4, 5, "unitPriceEUR", "+25%"),
+    (4, 5, "item.stock_count", "+25%"),
   ])
   func `the size of a change is that of amounts`(
     old: JSON, new: JSON, field: String, words: String?
