@@ -505,18 +505,23 @@ extension ProposedSource.Evidence {
     switch (subject, value) {
     case ("rows", "$"): "The whole response is the list"
     case ("rows", _): "The list is at “\(value)”"
-    case ("id", "–"): "Nothing identifies the records"
-    case ("id", "#"): "The records are identified by the numbers of their rows"
-    case ("id", _): "The records are identified by “\(value)”"
-    case ("paging", "single"): "All records come in one response"
-    case ("paging", "–"): "No way to further pages was found"
-    case ("paging", _) where value.hasPrefix("by "): "Further pages are read \(value)"
-    case ("paging", _): "Further pages are read"
+    case ("id", "–"): "Nothing identifies the records\(because)"
+    case ("id", "#"):
+      "The records are identified by the numbers of their rows\(reason.trimmingPrefix("the number of the row"))"
+    // A member that seems to be the ID is not it.
+    case ("id", _):
+      "The records are identified by “\(value)”\(reason.contains(", while ") ? ", \(reason)" : "")"
+    case ("paging", "single"): "All records come in one response\(because)"
+    case ("paging", "–"): "No way to further pages was found\(because)"
+    case ("paging", _):
+      "Further pages are read\(value.hasPrefix("by ") ? " \(value)" : "")\(because)"
     case ("link", _) where value != "–": "“\(value)” leads to the web page of a record"
     case ("fields", _) where value != "–":
-      "The records have \(value)\(reason.hasSuffix(" more") ? " and \(reason)" : "")"
-    case ("left out", _): "Left out of the fields: \(value) (\(reason))"
+      "The records have \(value)\(reason.contains(" more") ? " and " : reason.isEmpty ? "" : "; ")\(reason)"
+    case ("left out", _): "Left out of the fields: \(value)\(because)"
     default: nil
     }
   }
+
+  private var because: String { reason.isEmpty ? "" : " (\(reason))" }
 }

@@ -1494,14 +1494,47 @@ import Testing
     let items = html.matches(of: /<li>([^<]*)<\/li>/).map { String($0.1) }
     #expect(
       items.suffix(6) == [
-        "The whole response is the list", "All records come in one response",
+        "The whole response is the list",
+        "All records come in one response (6 parameters were tried)",
         "The records are identified by “&#60;b&#62;”", "The records have name, age and 6 more",
         "Left out of the fields: nested.a (lists or objects inside; SQL has them in _row)",
-        "Further pages are read by the parameter offset",
+        "Further pages are read by the parameter offset (page 2 fetched)",
       ])
     #expect(html.contains("<summary>How this was found</summary>"))
     #expect(!html.contains(#"name="rows""#))
   }
+  @Test(arguments: [
+    (
+      "id", "name", "unique in all 3 rows, while id is 9 in more than one row",
+      "The records are identified by “name”, unique in all 3 rows, while id is 9 in more than one row"
+    ),
+    (
+      "id", "#", "the number of the row: name is a in more than one row",
+      "The records are identified by the numbers of their rows: name is a in more than one row"
+    ),
+    ("id", "#", "the number of the row", "The records are identified by the numbers of their rows"),
+    (
+      "fields", "a, b", "1 more; id is called id_2",
+      "The records have a, b and 1 more; id is called id_2"
+    ),
+    ("fields", "a, b", "id is called id_2", "The records have a, b; id is called id_2"),
+    ("fields", "a, b", "", "The records have a, b"),
+    ("id", "–", "", "Nothing identifies the records"),
+    (
+      "paging", "page is 1", "page 2 fetched: 100 new rows, none repeated",
+      "Further pages are read (page 2 fetched: 100 new rows, none repeated)"
+    ),
+  ])
+  func `why another member is the ID is said at once`(
+    subject: String, value: String, reason: String, words: String
+  ) {
+    var proposal = ProposedSource("two", [:], isProved: true) { _ in "two" }
+    proposal.evidence = [.init(subject, value, reason)]
+    var content = AddContent(url: "https://a.example/two")
+    content.answer = .success(SourceAdding.Answer(id: "x", proposal: proposal))
+    #expect(pages.add(content).contains("<li>\(words)</li>"))
+  }
+
 
   @Test(arguments: [
     ("12345 records", 20, "The service reports 12,345 records"),
