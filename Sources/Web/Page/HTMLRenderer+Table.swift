@@ -199,7 +199,7 @@ extension HTMLRenderer {
     let parquet: HTML? =
       content.source.hasParquet
       ? nil
-      : #"<p class="aside" title="\#(DuckDB.installation)">Parquet requires duckdb on the server</p>"#
+      : #"<p class="aside">Parquet requires duckdb on the server: \#(DuckDB.installation)</p>"#
     return """
       <p class="aside">SQLite: <code>\(command)</code> <button type="button" class="button" data-copy="\(command)" hidden>\
       Copy<span class="visually-hidden"> the command that exports them as SQLite</span></button></p>

@@ -207,7 +207,7 @@ import Testing
   @Test func `the menu of a list has Parquet where the server can write it`() {
     let link = #"download="heroes.parquet">Parquet</a>"#
     let reason =
-      #"title="brew install duckdb, pip install duckdb-cli">Parquet requires duckdb on the server</p>"#
+      "<p class=\"aside\">Parquet requires duckdb on the server: brew install duckdb, pip install duckdb-cli</p>"
     #expect(!list(.heroes).contains(link) && list(.heroes).contains(reason))
     var source = MadeUpSource.heroes
     source.hasParquet = true
