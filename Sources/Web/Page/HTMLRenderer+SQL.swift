@@ -112,7 +112,7 @@ extension HTMLRenderer {
       """
   }
 
-  /// The query that shows a table.
+  /// The query that shows a table, all rows of it: the page shows the first ones and says so.
   ///
   /// - Parameter conditions: All of them hold; several have a line each.
   static func query(
@@ -123,7 +123,7 @@ extension HTMLRenderer {
     let space = conditions.count > 1 ? "\n" : " "
     return "SELECT \(columns.isEmpty ? "*" : names) FROM \(table.sqlSpelling)"
       + (conditions.isEmpty ? "" : "\(space)WHERE \(conditions.joined(separator: "\n  AND "))")
-      + "\(order.map { "\(space)ORDER BY \($0)" } ?? "")\(order == nil ? space : " ")LIMIT 100"
+      + (order.map { "\(space)ORDER BY \($0)" } ?? "")
   }
 
   /// The query that shows the table of a list, with the columns that were chosen, in its order; `nil` if SQL cannot say

@@ -263,7 +263,7 @@ extension HTMLRenderer {
       + (content.query.order.map { ["--sort", $0.shellQuoted] } ?? [])
   }
 
-  /// The command that lists all records of the list.
+  /// The command that lists all cached records of the list.
   private func command(_ content: SourceContent) -> String {
     let query = content.query
     var words = [program, content.source.name]
@@ -272,10 +272,8 @@ extension HTMLRenderer {
     if let fields = query.chosenFields {
       words += ["--fields", fields.joined(separator: ",").shellQuoted]
     }
-    // A list without end has all only of the cached records.
-    if content.source.hasStore, !content.source.isEndless || query.readsIndex {
-      words.append("--all")
-    }
+    // The records of the API's address; from its service, a list ends after some pages.
+    if content.source.hasStore { words += ["--all", "--offline"] }
     return words.joined(separator: " ").safeLine
   }
 

@@ -191,7 +191,7 @@ import Testing
     }
     #expect(
       commands(list(source, query)) == [
-        #"aggregator heroes search 'lazy' --where 'name="it'\''s"' --sort '-name' --all"#,
+        #"aggregator heroes search 'lazy' --where 'name="it'\''s"' --sort '-name' --all --offline"#,
         #"aggregator export heroes --where 'name="it'\''s"' --sort '-name' -o heroes.db"#,
       ])
     let note = "Without the search, which <code>export</code> does not have"
@@ -432,10 +432,10 @@ import Testing
       FieldEntry(
         Field<ServedRecord>($0, $0, \.name, about: "A field."))
     }
-    #expect(query(nil) == "SELECT * FROM heroes LIMIT 100")
+    #expect(query(nil) == "SELECT * FROM heroes")
     #expect(
       query("-name,order", of: source)
-        == #"SELECT * FROM heroes ORDER BY name DESC, "order" LIMIT 100"#)
+        == #"SELECT * FROM heroes ORDER BY name DESC, "order""#)
     #expect(query("unknown", of: source) == query(nil))
     // A search is a condition on what is searched.
     source.fields = ["name", "order"].map {
@@ -447,12 +447,11 @@ import Testing
         SELECT * FROM heroes
         WHERE (matches(name, '~"Maple"') OR matches("order", '~"Maple"'))
           AND (matches(name, '~"a 100%"') OR matches("order", '~"a 100%"'))
-        LIMIT 100
         """#)
     // What may be written as people do is seen when the link is followed.
     let link = pages.page(
       SourceContent(source: source, query: search.query, list: .success(source.page(.plain))))
-    #expect(link.contains("LIMIT%20100&#38;list=heroes\">Open this list as an SQL query</a>"))
+    #expect(link.contains("%29&#38;list=heroes\">Open this list as an SQL query</a>"))
     let inPostgres = HTMLRenderer(
       program: "aggregator", sources: pages.sources, isReadOnly: false, now: MadeUpSource.now,
       hasSQL: true, hasMatches: false)
@@ -466,8 +465,8 @@ import Testing
     chosen.fields = ["order", "name", "story"]
     #expect(
       pages.query(of: SourceContent(source: source, query: chosen))
-        == #"SELECT "order", name FROM heroes LIMIT 100"#)
-    #expect(list(.heroes).contains(#"<a href="/sql?sql=SELECT%20%2A%20FROM%20heroes%20"#))
+        == #"SELECT "order", name FROM heroes"#)
+    #expect(list(.heroes).contains(#"<a href="/sql?sql=SELECT%20%2A%20FROM%20heroes">"#))
     #expect(list(.heroes).contains(">Open this list as an SQL query</a>"))
     let withoutSQL = HTMLRenderer(
       program: "aggregator", sources: pages.sources, isReadOnly: false, now: MadeUpSource.now)
@@ -1503,6 +1502,7 @@ import Testing
     #expect(html.contains("<summary>How this was found</summary>"))
     #expect(!html.contains(#"name="rows""#))
   }
+
   @Test(arguments: [
     (
       "id", "name", "unique in all 3 rows, while id is 9 in more than one row",
@@ -1534,7 +1534,6 @@ import Testing
     content.answer = .success(SourceAdding.Answer(id: "x", proposal: proposal))
     #expect(pages.add(content).contains("<li>\(words)</li>"))
   }
-
 
   @Test(arguments: [
     ("12345 records", 20, "The service reports 12,345 records"),

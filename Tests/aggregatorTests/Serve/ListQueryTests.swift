@@ -75,7 +75,7 @@ import Testing
     _ text: String, of plugin: any Plugin, in environment: PluginEnvironment? = nil
   ) async throws -> [String] {
     let sql = ServedSQL(of: [plugin], in: environment ?? self.environment())
-    let rows = try await sql.answer(to: text.replacing(" LIMIT 100", with: "")).get().rows
+    let rows = try await sql.answer(to: text).get().rows
     return rows.map { $0[0].json.cell }.sorted()
   }
 
@@ -170,7 +170,7 @@ import Testing
     let text = await query(
       ServedPlugin(plugin, in: environment()), ServedQuery(conditions: [filter]),
       in: ServedSQL(of: [plugin], in: environment()))
-    #expect(text == "SELECT * FROM things WHERE \(condition) LIMIT 100")
+    #expect(text == "SELECT * FROM things WHERE \(condition)")
   }
 
   @Test(
@@ -200,7 +200,7 @@ import Testing
     _ = try await compare(plugin, filter)
     let sql = ServedSQL(of: [plugin], in: environment())
     let text = await query(source, ServedQuery(conditions: [filter]), in: sql)
-    #expect(text == "SELECT * FROM days WHERE \(condition) LIMIT 100")
+    #expect(text == "SELECT * FROM days WHERE \(condition)")
   }
 
   @Test func `PostgreSQL has numbers and Booleans of any kind as texts`() async throws {
@@ -286,7 +286,7 @@ import Testing
       let asked = ServedQuery(conditions: [filter])
       #expect(
         await query(source, asked, hasMatches: false)
-          == "SELECT * FROM things WHERE \(condition) LIMIT 100")
+          == "SELECT * FROM things WHERE \(condition)")
       let text = "SELECT id FROM things WHERE \(condition)"
       #expect(try await ids(text, of: plugin).joined(separator: " ") == expected)
     }
