@@ -246,7 +246,9 @@ struct WebRouter: Sendable {
       query.offset = position - 1
     }
     // Only a choice is kept: a link that someone else has sent is none.
-    if request.parameter("keep") != nil, let view = query.chosenView {
+    let isChoice = request.parameter("keep") != nil
+    let columns = request.query.filter { $0.name == "column" }.map(\.value)
+    if isChoice, columns.isEmpty, let view = query.chosenView {
       return response(query).remembering(view.rawValue, as: Self.viewCookie, of: source)
     }
     if let form = FilterForm(request) {
@@ -256,12 +258,12 @@ struct WebRouter: Sendable {
       query.offset = nil
       return response(query)
     }
-    let columns = request.query.filter { $0.name == "column" }.map(\.value)
     guard !columns.isEmpty else { return position == nil ? nil : response(query) }
     // The form sends an empty one with those that are chosen.
     let chosen = columns.filter { !$0.isEmpty }
     let isUsual = chosen.isEmpty || chosen == source.fields.filter(\.isShown).map(\.id)
     query.fields = isUsual ? nil : chosen
+    guard isChoice else { return response(query) }
     let text = chosen.joined(separator: ",").percentEncoded
     return response(query).remembering(
       isUsual || text.utf8.count > Self.maxCookieLength ? nil : text, as: Self.columnsCookie,

@@ -54,6 +54,7 @@ enum Icon: String {
   case database = """
     M4 6c0-1.7 3.6-3 8-3s8 1.3 8 3-3.6 3-8 3-8-1.3-8-3ZM4 6v12c0 1.7 3.6 3 8 3s8-1.3 8-3V6M4 12c0 1.7 3.6 3 8 3s8-1.3 8-3
     """
+  case menu = "M4 7h16M4 12h16M4 17h16"
   case add = "M12 5v14M5 12h14"
   case copy = "M9 9h10v11H9ZM15 9V4H5v11h4"
   case close = "M6 6l12 12M18 6 6 18"

@@ -81,7 +81,7 @@ struct Badge {
       <details class="badge \(origin.kind.rawValue)"><summary title="\(origin.explanation)">\
       <span class="visually-hidden">Data: </span><span class="label">\(origin.label)</span></summary>
       <div class="panel">
-      \(hasNotes && hasReason ? nil : #"<p dir="auto">\#(origin.explanation).</p>"#)
+      <p\(attribute: "class", hasNotes && hasReason ? "told" : nil) dir="auto">\(origin.explanation).</p>
       <dl>\(provenance.fetchedAt.map { date in
         #"<div><dt>Fetched</dt><dd><time datetime="\#(date.iso8601)">\#(date.written)</time></dd></div>"#
       })\(provenance.endpoint.map { endpoint in

@@ -115,7 +115,7 @@ extension HTMLRenderer {
     return #"<p class="note" dir="auto">Not synced: \#(names.joined(separator: ", ").sentence)</p>"#
   }
 
-  /// The number of cached records, or a first step where there are none; nothing without a store.
+  /// The number of records that a search finds, or a first step where none are cached; nothing without a store.
   private func lead(_ states: [SourceState]) -> HTML? {
     let counts = states.compactMap(\.records)
     guard let most = counts.max() else { return nil }
@@ -127,9 +127,11 @@ extension HTMLRenderer {
     }
     let total = counts.reduce(0, +)
     let sources = "\(counts.count { $0 > 0 }) of \(states.count.of("source"))"
+    let samples = states.map(\.bundled).reduce(0, +)
+    let others = samples > 0 ? ", and \(samples.grouped("bundled sample record")) of the others" : ""
     let sql: HTML? = hasSQL ? #", or query them with <a href="/sql">SQL</a>"# : nil
     return """
-      <p class="summary">\(total.grouped("record")) cached from \(sources): search them here\(sql).</p>
+      <p class="summary">\(total.grouped("record")) cached from \(sources)\(others): search them here\(sql).</p>
       """
   }
 

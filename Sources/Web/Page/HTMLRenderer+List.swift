@@ -302,7 +302,9 @@ extension HTMLRenderer {
       let (value, label) = (line.address ?? HTML(line, in: numbers), line.label.fieldLabel)
       // A small card has no room for the label of a text, which says what it is better than a number or a code does.
       let isText = if case .string = line.json { true } else { !line.elements.isEmpty }
-      let isAlone = query.view == .small && isText && !line.field.namesCodes
+      // Nobody takes an address for anything else.
+      let isAddress = line.address != nil && line.value.contains(/@|:\/\//)
+      let isAlone = isAddress || query.view == .small && isText && !line.field.namesCodes
       return """
         <span class="fact"\(attribute: "title", isAlone ? label : nil)>\
         <span class="\(isAlone ? "visually-hidden" : "label")">\(label)</span> <bdi>\(value)</bdi></span>
@@ -404,13 +406,18 @@ extension HTMLRenderer {
       {
         return nil
       }
-      // The match is in sight also where a line has room for few words.
+      // The match is in sight also where a line has room for few words, of which none is cut, if it is not very long.
       var start = max(0, match.lowerBound - 16)
-      // From the beginning of a word.
-      if start > 0, let space = characters[start..<match.lowerBound].firstIndex(of: " ") {
+      if start > 0,
+        let space = characters[start..<match.lowerBound].firstIndex(of: " ")
+          ?? characters[max(0, start - 16)..<start].lastIndex(of: " ")
+      {
         start = space + 1
       }
-      let end = min(characters.count, match.upperBound + 80)
+      var end = min(characters.count, match.upperBound + 80)
+      if end < characters.count, characters[end] != " " {
+        end = characters[match.upperBound..<end].lastIndex(of: " ") ?? end
+      }
       return (
         line.field,
         """

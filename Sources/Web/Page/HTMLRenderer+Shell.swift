@@ -90,8 +90,8 @@ extension HTMLRenderer {
       """ : nil)
     </ul>
     </nav>
-    <p class="shortcuts" hidden><button type="button" class="button" id="go-to">Go to… \
-    <kbd>Ctrl K</kbd></button></p>
+    <p class="shortcuts" hidden><button type="button" class="button" id="go-to">\
+    \(Icon.menu.html)Go to… <kbd>Ctrl K</kbd></button></p>
     <p class="shortcuts" hidden><label><input type="checkbox" id="shortcuts" checked>\
     <span>Keyboard shortcuts</span> <kbd class="hint" hidden>?</kbd></label></p>
     """
@@ -116,9 +116,11 @@ extension HTMLRenderer {
       (["/"], "search"), (["j", "k"], "the next record, the previous one"),
       (["↑", "↓", "←", "→"], "move in the list"), (["Page ↑", "Page ↓"], "move by a page"),
       (["Home", "End"], "the first record, the last one"), (["Enter"], "open the record"),
+      (["c", "d"], "copy the open record as JSON, delete it"),
       (["f", "v"], "show the filters, the next view"),
+      (["o", "s"], "sort the list, sync the source"),
       (["Esc"], "close it, or leave the search"),
-      (["Ctrl-K", "⌘K"], "go to a page, a record or an action"), (["?"], "show these keys"),
+      (["Ctrl K"], "go to a page, a record or an action"), (["?"], "show these keys"),
     ]
     return """
       <dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>

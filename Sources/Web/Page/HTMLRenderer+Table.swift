@@ -144,11 +144,11 @@ extension HTMLRenderer {
     let rest = content.query.forLinks.with(\.fields, nil)
     let address = WebAddress.list(content.source.name, rest) + (rest.isPlain ? "?" : "&")
     let reset: HTML? =
-      chosen == usual ? nil : #"<p><a href="\#(address)column=">The usual columns</a></p>"#
+      chosen == usual ? nil : #"<p><a href="\#(address)column=&#38;keep=true">The usual columns</a></p>"#
     return """
       <details class="menu"><summary class="button">Columns</summary>
       <form class="panel" action="\(WebAddress.list(content.source.name, ServedQuery.plain))" method="get">
-      \(hiddenFields(rest))\(hidden("column", ""))\(reset)
+      \(hiddenFields(rest))\(hidden("column", ""))\(hidden("keep", "true"))\(reset)
       <ul>\(content.source.fields.map { field in
         """
         <li><label><input type="checkbox" name="column" value="\(field.id)"\

@@ -1157,7 +1157,11 @@ if ($("nav")) showSyncs();
 
 const shortcuts = $("#shortcuts");
 const menus = "details:is(.badge, .menu)[open]";
-const tools = { f: ".tools > .filter", v: ".tools .views :is([aria-current] + a, :has(+ a + [aria-current]))" };
+const tools = {
+  f: ".tools > .filter", v: ".tools .views :is([aria-current] + a, :has(+ a + [aria-current]))", o: ".sort > summary, thead a",
+  s: ".heading .sync:not([hidden]) button", d: "form.delete button", c: "#detail .menu [data-copy]",
+};
+if (/Mac|iPhone|iPad/.test(navigator.platform)) for (const key of $$("kbd")) key.textContent = key.textContent.replace(/^Ctrl /, "⌘");
 
 function showShortcuts() {
   attempt(() => localStorage.setItem("shortcuts", shortcuts.checked ? "on" : "off"));
@@ -1199,6 +1203,7 @@ document.addEventListener("keydown", event => {
   } else if (isSingle && tools[event.key]) {
     const link = $(tools[event.key]);
     if (link?.matches(".filter")) follow(link, event).then(() => $(".filters select", list())?.focus());
+    else if (link?.matches("thead a")) link.focus();
     else link?.click();
   } else if (isSingle && event.key === "/" && field) {
     event.preventDefault();
@@ -1242,7 +1247,7 @@ async function copy(button) {
   if (url.hostname.endsWith(".localhost")) url.hostname = "localhost"; // the others are found by browsers only
   const text = { url, curl: `curl '${url}'`, "curl with token": `curl -H "Authorization: Bearer $TOKEN" '${url}'` }[dataset.as] ?? (dataset.copy || (written?.dateTime ?? written?.value ?? value.innerText.trim()));
   try { await navigator.clipboard.writeText(text); } catch { return toast(text); }
-  announce("Copied");
+  (button.offsetParent ? announce : toast)("Copied"); // a key has no button in sight
   button.dataset.copied = "";
   setTimeout(() => delete button.dataset.copied, 2000);
 }

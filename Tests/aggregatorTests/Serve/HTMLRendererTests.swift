@@ -745,6 +745,17 @@ import Testing
       deleted.contains(
         "All 1 cached, besides 2 deleted here, and 1 removed upstream; synced 63 s ago<"))
     let sum = "1 record cached from 1 of 1 source: search them here, or query them"
+    // A search and SQL have the samples of the others, too.
+    var samples = SourceState()
+    samples.bundled = 1250
+    let both = pages.home([
+      (source: MadeUpSource.heroes, state: .success(short)),
+      (source: MadeUpSource.countries, state: .success(samples)),
+    ])
+    #expect(
+      both.contains(
+        ">3 records cached from 1 of 2 sources, and 1,250 bundled sample records of the others: search"
+      ))
     // In the part that a sync renews.
     #expect(deleted.contains(#"<div id="sources"><p class="summary">\#(sum)"#))
   }
@@ -1361,6 +1372,27 @@ import Testing
     #expect(!pages.table(listing, asked).text.contains("<mark>"))
   }
 
+  @Test func `an excerpt cuts no word`() {
+    var record = ServedRecord(id: "1", name: "x", object: .object([]))
+    let value =
+      "A long-and-winding way of words</b> lamp " + String(repeating: "lighting ", count: 12)
+    record.summary = [ServedRecord.Line(field: "about", label: "About", value: value)]
+    let rest = String(repeating: " lighting", count: 8)
+    let asked = SourceContent(source: MadeUpSource.heroes, query: ServedQuery(query: "lamp"))
+    #expect(
+      pages.rows([record], asked).text
+        .contains("<bdi>…of words&#60;/b&#62; <mark>lamp</mark>\(rest)…</bdi>"))
+    // Where a word is longer than what is before a match, it is there as a whole, too.
+    record.summary = [
+      ServedRecord.Line(
+        field: "about", label: "About", value: "This is a lamp-of-a-wonderful-kind/lamb " + value)
+    ]
+    let lamb = SourceContent(source: MadeUpSource.heroes, query: ServedQuery(query: "lamb"))
+    #expect(
+      pages.rows([record], lamb).text
+        .contains("<bdi>…lamp-of-a-wonderful-kind/<mark>lamb</mark> A long"))
+  }
+
   @Test func `a web address in a table is a link`() {
     let source = MadeUpSource.heroes
     var listing = source.page(.plain)
@@ -1713,6 +1745,13 @@ import Testing
       #expect(small.contains(kind) && small.contains(label))
       let large = list(source, ServedQuery(view: .gallery))
       #expect(large.contains(#"<span class="label">Kind</span>"#) && large.contains(label))
+    }
+    // Nor does a larger one call an address by its label.
+    for (value, isAddress) in [
+      ("ada@shop.example", true), ("https://a.example/b", true), ("a/b", false),
+    ] {
+      source.records = [ServedRecord("1", "One", [line("kind", .string(value))])]
+      #expect(list(source, ServedQuery(view: .gallery)).contains(kind) == isAddress, "\(value)")
     }
   }
 

@@ -268,6 +268,7 @@ import Testing
     #expect(usual.contains("Region"))
     let chosen = try await page([
       .init("column", ""), .init("column", "name"), .init("column", "capital"),
+      .init("keep", "true"),
     ])
     #expect(chosen.status == 303)
     #expect(chosen.header("Location") == "/sources/countries?fields=name%2Ccapital")
@@ -282,9 +283,19 @@ import Testing
     #expect(!headings(named).contains("Capital"))
     let search = try await page([.init("query", "an")], cookie)
     #expect(headings(search) == ["Name", "Capital"])
+    // A link that someone has sent changes what it shows, and nothing that is remembered.
+    let link = try await page([.init("column", "code")], cookie)
+    #expect(link.header("Location") == "/sources/countries?fields=code")
+    #expect(link.header("Set-Cookie") == nil)
+    // Those that are chosen are kept beside the view of the address.
+    let both = try await page(
+      [.init("column", "name"), .init("view", "table"), .init("keep", "true")])
+    #expect(both.header("Location") == "/sources/countries?fields=name&view=table")
+    #expect(both.header("Set-Cookie")?.hasPrefix("aggregator_columns=name;") == true)
     // None and the usual ones are forgotten, and so are columns that the source no longer has.
     for columns in [[""], ["", "code", "name", "region", "capital"]] {
-      let reset = try await page(columns.map { .init("column", $0) }, cookie)
+      let reset = try await page(
+        columns.map { .init("column", $0) } + [.init("keep", "true")], cookie)
       #expect(reset.header("Location") == "/sources/countries")
       #expect(reset.header("Set-Cookie")?.contains("Max-Age=0") == true)
     }

@@ -170,3 +170,33 @@ def run(site):
     focused(page, "#shortcuts")
     page.reload()
     expect(page.locator("#shortcuts")).not_to_be_checked()
+
+    single_keys(site)
+
+
+def single_keys(site):
+    """Each is in the dialog of all, and does what its button does."""
+    context = site.context()
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(site.origin + "/sources/heroes?view=table")
+    press(page, "o")
+    focused(page, "thead a >> nth=0")
+    page.goto(site.origin + "/sources/heroes?view=gallery")
+    press(page, "o")
+    expect(page.locator(".sort .panel")).to_be_visible()
+    press(page, "Escape", "ArrowDown", "Enter")
+    focused(page, "#detail-title")
+    press(page, "c")
+    expect(page.locator("#toast")).to_contain_text("Copied")
+    assert '"id"' in page.evaluate("navigator.clipboard.readText()")
+    press(page, "d")
+    expect(page.get_by_role("button", name="Undo")).to_be_focused()
+    press(page, "Enter")
+    expect(page.locator(".record").nth(0)).to_be_focused()
+    page.route("**/api/v1/sync/heroes", lambda route: route.fulfill(json={}))
+    with page.expect_request(lambda request: request.method == "POST" and request.url.endswith("/api/v1/sync/heroes")):
+        press(page, "s")
+    press(page, "?")
+    # Here, the key is called Ctrl.
+    expect(page.locator("#keys kbd", has_text="K").last).to_have_text("Ctrl K")

@@ -95,8 +95,13 @@ def run(site):
     is_at(page, "/sources/products")
     # A list of cached records is left for any of them.
     page.goto(site.origin + "/sources/countries")
+    expect(page.get_by_role("button", name="Sync")).to_be_visible()
+    top = page.locator(".search").bounding_box()["y"]
     page.get_by_role("button", name="Sync").tap()
     expect(page.locator(".sync-words")).to_have_text("249 countries synced")
+    # What it says is in the place of the heading for a while, so that nothing moves.
+    assert page.locator(".search").bounding_box()["y"] == top, top
+    expect(page.locator(".sync-state")).to_be_hidden()
     page.goto(site.origin + "/sources/countries")
     # The links of its data are as tall as a finger needs.
     page.get_by_text("Data", exact=True).tap()
@@ -170,6 +175,13 @@ def run(site):
     link = page.locator("tbody .record").first
     row = page.locator("tbody tr:has(.record)").first.bounding_box()
     assert link.bounding_box()["height"] >= 32 and row["height"] <= 40, (link.bounding_box(), row)
+    # The origin is one line with what is beside it, and opens into its reason.
+    page.goto(site.origin + "/sources/countries?cache=offline")
+    page.locator("#list .badge summary").tap()
+    expect(page.locator("#list .badge .told")).to_be_visible()
+    tops = page.locator("#list .bar > :visible").evaluate_all("all => all.map(each => each.getBoundingClientRect()).map(each => each.top + each.height / 2)")
+    assert max(tops) - min(tops) < 4, tops
+    fits(page)
     # The column by which it is sorted is in sight, and so is the current source, however long its name is.
     page.goto(site.origin + "/sources/countries?sort=-capital")
     expect(page.locator("th[aria-sort]")).to_be_in_viewport(ratio=0.95)

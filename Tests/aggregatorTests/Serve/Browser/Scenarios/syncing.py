@@ -157,9 +157,14 @@ def run(site):
     page = site.open("/sources/heroes?query=nobody")
     expect(page.locator(".record")).to_have_count(1)
     site.tell("stall heroes")
+    expect(page.get_by_role("button", name="Sync")).to_be_visible()
+    places = "() => ['h1', '.search', '.records'].map(each => document.querySelector(each).getBoundingClientRect().top)"
+    before = page.evaluate(places)
     page.get_by_role("button", name="Sync").click()
     expect(page.locator(".sync-words")).to_have_text("Starting…")
     expect(page.locator(".sync progress")).to_be_visible()
+    # Nothing moves when it begins.
+    assert page.evaluate(places) == before, before
     # What it says has a line of its own.
     buttons = page.locator(".heading > .button, .sync > button").evaluate_all("all => all.map(one => one.offsetTop)")
     assert len(set(buttons)) == 1 and page.locator(".sync-state").bounding_box()["y"] > buttons[0]
