@@ -128,7 +128,8 @@ extension HTMLRenderer {
     let total = counts.reduce(0, +)
     let sources = "\(counts.count { $0 > 0 }) of \(states.count.of("source"))"
     let samples = states.map(\.bundled).reduce(0, +)
-    let others = samples > 0 ? ", and \(samples.grouped("bundled sample record")) of the others" : ""
+    let others =
+      samples > 0 ? ", and \(samples.grouped("bundled sample record")) of the others" : ""
     let sql: HTML? = hasSQL ? #", or query them with <a href="/sql">SQL</a>"# : nil
     return """
       <p class="summary">\(total.grouped("record")) cached from \(sources)\(others): search them here\(sql).</p>

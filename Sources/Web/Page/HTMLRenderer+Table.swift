@@ -144,7 +144,8 @@ extension HTMLRenderer {
     let rest = content.query.forLinks.with(\.fields, nil)
     let address = WebAddress.list(content.source.name, rest) + (rest.isPlain ? "?" : "&")
     let reset: HTML? =
-      chosen == usual ? nil : #"<p><a href="\#(address)column=&#38;keep=true">The usual columns</a></p>"#
+      chosen == usual
+      ? nil : #"<p><a href="\#(address)column=&#38;keep=true">The usual columns</a></p>"#
     return """
       <details class="menu"><summary class="button">Columns</summary>
       <form class="panel" action="\(WebAddress.list(content.source.name, ServedQuery.plain))" method="get">

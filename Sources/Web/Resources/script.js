@@ -1203,7 +1203,7 @@ document.addEventListener("keydown", event => {
   } else if (isSingle && tools[event.key]) {
     const link = $(tools[event.key]);
     if (link?.matches(".filter")) follow(link, event).then(() => $(".filters select", list())?.focus());
-    else if (link?.matches("thead a")) link.focus();
+    else if (link && event.key === "o") { link.focus(); if (link.matches("summary")) link.click(); }
     else link?.click();
   } else if (isSingle && event.key === "/" && field) {
     event.preventDefault();

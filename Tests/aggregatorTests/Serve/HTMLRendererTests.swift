@@ -132,6 +132,9 @@ import Testing
       referrerpolicy="no-referrer">heroes.example/keys</a>, then run <code>aggregator config set HERO_KEY</code>
       """#
     #expect(list(source).contains(words))
+    // On a phone, the badge opens into it.
+    let told = #"<p class="told" dir="auto">Showing bundled sample data (HERO_KEY is not set).</p>"#
+    #expect(list(source).contains(told))
     #expect(!list(.heroes).contains("For live data"))
     // Where the key can be typed, the field has the same name.
     var adding = pages
@@ -143,7 +146,8 @@ import Testing
     // A record beside the list does not say it again: its origin opens into it.
     let beside = detail(source, "1443", part: .detail)
     #expect(!beside.contains("note reason"))
-    #expect(beside.contains(">Showing bundled sample data (HERO_KEY is not set).</p>"))
+    #expect(
+      beside.contains(#"<p dir="auto">Showing bundled sample data (HERO_KEY is not set).</p>"#))
   }
 
   @Test func `a removed source names the commands that remove the rest as code`() {

@@ -175,10 +175,10 @@ def run(site):
     link = page.locator("tbody .record").first
     row = page.locator("tbody tr:has(.record)").first.bounding_box()
     assert link.bounding_box()["height"] >= 32 and row["height"] <= 40, (link.bounding_box(), row)
-    # The origin is one line with what is beside it, and opens into its reason.
+    # The origin is in one line with what is beside it, and opens into the rest.
     page.goto(site.origin + "/sources/countries?cache=offline")
     page.locator("#list .badge summary").tap()
-    expect(page.locator("#list .badge .told")).to_be_visible()
+    expect(page.locator("#list .badge .panel p").first).to_be_visible()
     tops = page.locator("#list .bar > :visible").evaluate_all("all => all.map(each => each.getBoundingClientRect()).map(each => each.top + each.height / 2)")
     assert max(tops) - min(tops) < 4, tops
     fits(page)
