@@ -302,7 +302,6 @@ extension HTMLRenderer {
       let (value, label) = (line.address ?? HTML(line, in: numbers), line.label.fieldLabel)
       // A small card has no room for the label of a text, which says what it is better than a number or a code does.
       let isText = if case .string = line.json { true } else { !line.elements.isEmpty }
-      // Nobody takes an address for anything else.
       let isAddress = line.address != nil && line.value.contains(/@|:\/\//)
       let isAlone = isAddress || query.view == .small && isText && !line.field.namesCodes
       return """
