@@ -84,12 +84,7 @@ extension SQLiteStore {
 
   public func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String? {
     try await read { connection throws(SQLiteFailure) in
-      try connection.row(
-        """
-        SELECT value FROM checkpoints
-        WHERE source = (SELECT number FROM sources WHERE name = ?1) AND name = ?2
-        """, source, name
-      ) { $0.text(0) } ?? nil
+      try connection.checkpoint(name, of: source)
     } ?? nil
   }
 
@@ -155,6 +150,15 @@ extension SQLiteStore {
 }
 
 extension Connection {
+  mutating func checkpoint(_ name: String, of source: String) throws(SQLiteFailure) -> String? {
+    try row(
+      """
+      SELECT value FROM checkpoints
+      WHERE source = (SELECT number FROM sources WHERE name = ?1) AND name = ?2
+      """, source, name
+    ) { $0.text(0) } ?? nil
+  }
+
   fileprivate mutating func status(of source: Int64) throws(SQLiteFailure) -> StoreStatus {
     var status =
       try row(

@@ -91,7 +91,10 @@ public final class SQLiteStore: SourceStore {
       && head.dropFirst(68).elementsEqual("aggr".utf8)
   }
 
-  /// Reads a consistent snapshot, unless the task is cancelled; `nil` if there is no file.
+  package var comparesScopes: Bool { true }
+
+  /// Reads a consistent snapshot, unless the task is cancelled; `nil` if there is no file, or another scope is shown than the
+  /// caller expects.
   package func read<Answer: Sendable>(
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
   ) async throws(SourceError) -> Answer? {
@@ -102,9 +105,16 @@ public final class SQLiteStore: SourceStore {
       return index
     }
     defer { waiting.withLock { $0.calls[index] -= 1 } }
+    let expected = ExpectedScope.current
     return try await readers[index].perform { connection throws(SQLiteFailure) in
-      try connection.snapshot(body)
-    }
+      try connection.snapshot { connection throws(SQLiteFailure) -> Answer? in
+        if let expected {
+          let shown = try connection.checkpoint(ExpectedScope.checkpoint, of: expected.source)
+          guard expected.isShown(shown) else { return nil }
+        }
+        return try body(&connection)
+      }
+    } ?? nil
   }
 
   package func write<Answer: Sendable>(

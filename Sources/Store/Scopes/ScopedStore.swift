@@ -1,6 +1,7 @@
 package import AggregatorCore
 package import AggregatorFoundation
 package import AggregatorText
+import Synchronization
 
 /// A store that can keep what it has of a source under another name.
 package protocol ScopeKeepingStore: SourceStore {
@@ -19,6 +20,9 @@ package protocol ScopeKeepingStore: SourceStore {
   /// True if standbys may answer what only reads records; false by default.
   var readsAtStandbys: Bool { get }
 
+  /// True if every read looks at ``ExpectedScope/current`` in the same snapshot; false by default.
+  var comparesScopes: Bool { get }
+
   /// Excludes standbys that have not replayed all that is stored now from answering later reads.
   func readNewest()
 }
@@ -33,7 +37,50 @@ extension ScopeKeepingStore {
 
   package var readsAtStandbys: Bool { false }
 
+  package var comparesScopes: Bool { false }
+
   package func readNewest() {}
+}
+
+/// The scope that a read expects to be shown.
+package final class ExpectedScope: Sendable {
+  /// That of the running task.
+  @TaskLocal package static var current: ExpectedScope?
+
+  /// The name of the checkpoint whose text is the mark of the scope that is shown.
+  package static let checkpoint = ScopeRecord.checkpoint
+
+  package let source: String
+  private let mark: String
+  private let wasFound = Mutex(false)
+
+  fileprivate init(_ mark: String, of source: String) {
+    self.source = source
+    self.mark = mark
+  }
+
+  /// True if a scope with this mark is the expected one.
+  package func isShown(_ mark: String?) -> Bool {
+    wasFound.withLock { wasFound in
+      wasFound = mark == self.mark
+      return wasFound
+    }
+  }
+
+  /// What `body` reads; `nil` if another scope was shown, or nothing was read.
+  fileprivate func read<Value: Sendable>(
+    _ body: () async throws(SourceError) -> Value
+  ) async throws(SourceError) -> Value? {
+    let result = await Self.$current.withValue(self) {
+      do throws(SourceError) {
+        return Result<Value, SourceError>.success(try await body())
+      } catch {
+        return .failure(error)
+      }
+    }
+    let value = try result.get()
+    return wasFound.withLock(\.self) ? value : nil
+  }
 }
 
 /// A store whose sources show only the records of their present scope.
@@ -109,6 +156,20 @@ package struct ScopedStore: SourceStore {
     return try await ScopeRecord(source: source, base: base).clear(named: name)
   }
 
+  /// Reads in the present scope of a source, at which a store that can looks in the same read: nearly always it is still
+  /// that of the last call.
+  private func read<Answer: Sendable>(
+    _ source: String, _ body: (any ScopeKeepingStore) async throws(SourceError) -> Answer
+  ) async throws(SourceError) -> Answer {
+    if base.comparesScopes, let mark = await choices.mark(of: source) {
+      let answer = try await ExpectedScope(mark, of: source).read {
+        () async throws(SourceError) in try await body(base)
+      }
+      if let answer { return answer }
+    }
+    return try await body(checked(source))
+  }
+
   /// The store, once it shows the present scope of a source.
   @discardableResult
   private func checked(
@@ -134,6 +195,9 @@ private actor ScopeChoices {
   }
 
   func isDoubtful(_ source: String) -> Bool { findings[source]?.isDoubtful ?? false }
+
+  /// The mark that the last call has found; `nil` if it is not known, or the source has no scopes.
+  func mark(of source: String) -> String? { findings[source]?.mark }
 
   /// `nil` for a source without scopes.
   func choice(for source: String) -> ScopeChoice? {
@@ -170,59 +234,79 @@ extension ScopedStore {
   package func records(
     of source: String, matching words: [FoldedText], after position: Int64, limit: Int
   ) async throws(SourceError) -> RecordSlice {
-    try await checked(source).records(of: source, matching: words, after: position, limit: limit)
+    try await read(source) { base throws(SourceError) in
+      try await base.records(of: source, matching: words, after: position, limit: limit)
+    }
   }
 
   package func records(
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
   ) async throws(SourceError) -> (slice: RecordSlice, last: SearchRank) {
-    try await checked(source).records(of: source, matching: search, after: start, limit: limit)
+    try await read(source) { base throws(SourceError) in
+      try await base.records(of: source, matching: search, after: start, limit: limit)
+    }
   }
 
   package func records(
     of source: String, at positions: [Int64]
   ) async throws(SourceError) -> [StoredRecord] {
-    try await checked(source).records(of: source, at: positions)
+    try await read(source) { base throws(SourceError) in
+      try await base.records(of: source, at: positions)
+    }
   }
 
   package func record(
     _ id: String, of source: String
   ) async throws(SourceError) -> StoredRecord? {
-    try await checked(source).record(id, of: source)
+    try await read(source) { base throws(SourceError) in
+      try await base.record(id, of: source)
+    }
   }
 
   package func ids(
     of source: String, startingWith prefix: String, limit: Int
   ) async throws(SourceError) -> [String] {
-    try await checked(source).ids(of: source, startingWith: prefix, limit: limit)
+    try await read(source) { base throws(SourceError) in
+      try await base.ids(of: source, startingWith: prefix, limit: limit)
+    }
   }
 
   package func page(_ key: String, of source: String) async throws(SourceError) -> CachedPage? {
-    try await checked(source).page(key, of: source)
+    try await read(source) { base throws(SourceError) in
+      try await base.page(key, of: source)
+    }
   }
 
   package func pageKeys(
     of source: String, startingWith prefix: String
   ) async throws(SourceError) -> [String] {
-    try await checked(source).pageKeys(of: source, startingWith: prefix)
+    try await read(source) { base throws(SourceError) in
+      try await base.pageKeys(of: source, startingWith: prefix)
+    }
   }
 
   package func state(
     of source: String, checkpoints names: [String]
   ) async throws(SourceError) -> StoredState {
-    try await checked(source).state(of: source, checkpoints: names)
+    try await read(source) { base throws(SourceError) in
+      try await base.state(of: source, checkpoints: names)
+    }
   }
 
   package func checkpoint(
     _ name: String, of source: String
   ) async throws(SourceError) -> String? {
-    try await checked(source).checkpoint(name, of: source)
+    try await read(source) { base throws(SourceError) in
+      try await base.checkpoint(name, of: source)
+    }
   }
 
   package func checkpoints(
     of source: String, startingWith prefix: String
   ) async throws(SourceError) -> [String: String] {
-    try await checked(source).checkpoints(of: source, startingWith: prefix)
+    try await read(source) { base throws(SourceError) in
+      try await base.checkpoints(of: source, startingWith: prefix)
+    }
   }
 
   package var isShared: Bool { base.isShared }
@@ -254,13 +338,17 @@ extension ScopedStore {
   package func deleted(
     among ids: [String], of source: String
   ) async throws(SourceError) -> Set<RecordKey> {
-    try await checked(source).deleted(among: ids, of: source)
+    try await read(source) { base throws(SourceError) in
+      try await base.deleted(among: ids, of: source)
+    }
   }
 
   package func deletions(
     of source: String, after id: String?, limit: Int
   ) async throws(SourceError) -> [StoredDeletion] {
-    try await checked(source).deletions(of: source, after: id, limit: limit)
+    try await read(source) { base throws(SourceError) in
+      try await base.deletions(of: source, after: id, limit: limit)
+    }
   }
 
   package func change(
@@ -270,13 +358,17 @@ extension ScopedStore {
   package func changes(
     of source: String, since start: HistoryStart, after position: Int64, limit: Int
   ) async throws(SourceError) -> ChangeSlice? {
-    try await checked(source).changes(of: source, since: start, after: position, limit: limit)
+    try await read(source) { base throws(SourceError) in
+      try await base.changes(of: source, since: start, after: position, limit: limit)
+    }
   }
 
   package func history(
     of id: String, in source: String, limit: Int
   ) async throws(SourceError) -> StoredHistory? {
-    try await checked(source).history(of: id, in: source, limit: limit)
+    try await read(source) { base throws(SourceError) in
+      try await base.history(of: id, in: source, limit: limit)
+    }
   }
 
   package func clearHistory(of source: String) async throws(SourceError) {
@@ -284,7 +376,9 @@ extension ScopedStore {
   }
 
   package func status(of source: String) async throws(SourceError) -> StoreStatus {
-    try await checked(source).status(of: source)
+    try await read(source) { base throws(SourceError) in
+      try await base.status(of: source)
+    }
   }
 
   package func changeNotifications(of source: String) async -> AsyncStream<Void> {
