@@ -20,6 +20,10 @@ public struct Coverage: Hashable, Sendable {
   /// others.
   public var depth: Int?
 
+  /// The number of records that the service has sent to the last sync that came to its end, or for a list that is cached
+  /// whole, although it reports fewer; `nil` if it does not.
+  package var sent: Int?
+
   /// The number of rows of a list that is cached from its first page to its last; `nil` if none is.
   package var listed: Int?
 
@@ -50,6 +54,10 @@ public struct Coverage: Hashable, Sendable {
   /// The name of the checkpoint that a complete sync leaves.
   package static let checkpoint = "complete"
 
+  /// The name of the checkpoint with the number of records that a sync which has come to its end was sent, if the service
+  /// reported fewer.
+  package static let sentCheckpoint = "sent"
+
   /// The name of the checkpoint that a sync leaves which has come to the depth of the service.
   package static let depthCheckpoint = "depth"
 
@@ -72,6 +80,15 @@ extension SourceStore {
   /// The reason the last sync of a source that came to its end, or whose pages repeated, may have missed records.
   package func shortfall(of source: String) async throws(SourceError) -> Shortfall? {
     try await checkpoint(Coverage.shortfallCheckpoint, of: source).map(Shortfall.init(checkpoint:))
+  }
+
+  /// True if a total that the service reports is known to be too low: it has sent more records to the last sync that
+  /// came to its end, or for a list that is cached whole.
+  func isTooLow(_ total: Int, of source: String) async throws(SourceError) -> Bool {
+    let status = try await status(of: source)
+    // Nothing else has to be read where no more are cached.
+    guard total < status.records + status.hidden else { return false }
+    return try await coverage(of: source).sent.map { total < $0 } ?? false
   }
 
   /// The part of a source's records that is cached, judged by its cached pages and its last sync.
@@ -101,6 +118,9 @@ extension Coverage {
       whole.flatMap { ListingEntry.shortfall(of: $0, cached: cached) }
       + (isMixed ? Shortfall(of: [.mixedGenerations]) : nil)
     let listed = whole.map { ListingEntry.rows(of: $0) }
+    let sync = try await checkpoint(Coverage.sentCheckpoint, of: source).flatMap { Int($0) }
+    let isLonger = listShortfall == nil && whole.map(ListingEntry.isLongerThanReported) == true
+    let sent = [sync, isLonger ? listed : nil].compactMap(\.self).max()
     if let total = lists.lazy.compactMap(\.page.total).first {
       // Different totals are those of different times.
       let isShort = whole.map { list in
@@ -110,14 +130,15 @@ extension Coverage {
       self.init(
         cached: cached, total: total,
         isComplete: isWhole && !isMixed && cached >= total && shortfall == nil, depth: depth,
-        listed: listed,
+        sent: sent, listed: listed,
         isShort: isShort ?? false, shortfall: shortfall, listShortfall: listShortfall)
       return
     }
     let isListed = !isMixed && listed.map { $0 <= cached } ?? false
     self.init(
       cached: cached, total: nil, isComplete: isWhole && (isSynced && shortfall == nil || isListed),
-      depth: depth, listed: listed, shortfall: shortfall, listShortfall: listShortfall)
+      depth: depth, sent: sent, listed: listed, shortfall: shortfall,
+      listShortfall: listShortfall)
   }
 }
 
@@ -156,6 +177,12 @@ private struct ListingEntry {
   /// True if the pages of a list are of different times, so that records may have moved from one to another between them.
   static func isMixed(_ list: [PageMetadata]) -> Bool {
     list.contains { $0.generation != list.first?.generation }
+  }
+
+  /// True if the pages of a list, all of one time, have more rows than some of them say.
+  static func isLongerThanReported(_ list: [PageMetadata]) -> Bool {
+    let rows = rows(of: list)
+    return !isMixed(list) && list.contains { $0.total.map { $0 < rows } ?? false }
   }
 
   /// The pages of a list that is cached from its first page to its last; `nil` if none is.

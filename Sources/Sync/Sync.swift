@@ -399,6 +399,10 @@ public struct Sync<Item: SourceRecord>: Sendable {
       Coverage.checkpoint,
       result.isComplete ? CompleteSync.mark(from: result.begun, to: now()) : nil)
     try await note(Coverage.depthCheckpoint, result.reachedDepth.map { "\($0)" })
+    if all, !result.isPartitioned {
+      let isMore = result.total.map { $0 < result.passed } ?? false
+      try await note(Coverage.sentCheckpoint, isMore ? "\(result.passed)" : nil)
+    }
     guard result.isComplete else { return }
     if partitions == nil, let changes { try await noteFull(changes, &result) }
     try await noteSchema(result.schema, ofAll: all, &result)

@@ -304,6 +304,18 @@ import Testing
     let (_, few) = try await list("--limit 5 --no-fallback --refresh")
     #expect(few.output.contains(#""page": {"count":5,"total":12,"#), "\(few)")
     #expect(!few.errors.contains(words), "\(few)")
+    // Then the store knows better.
+    #expect(try await home.run("lamps sync").status == 0)
+    for (options, total) in [("--refresh", "null"), ("", "25"), ("--offline", "25")] {
+      let (_, first) = try await list("--limit 5 \(options)")
+      #expect(first.output.contains(#""page": {"count":5,"total":\#(total),"#), "\(first)")
+    }
+    // The service has more again than it was known to have.
+    lamps.behave { number in
+      .json(FakeLamps.page(number).replacing("\"total\": 25", with: "\"total\": 26"))
+    }
+    let (_, more) = try await list("--limit 5 --refresh")
+    #expect(more.output.contains(#""page": {"count":5,"total":26,"#), "\(more)")
   }
 
   @Test func `an ID on two pages of a paging that is not proved is synced once and said`()

@@ -33,6 +33,17 @@ private struct Synced<Base: DataSource>: Decorator {
   var label: String { "synced(in: \(recordStore.source))" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
+    var page = try await answer(request)
+    // A store that fails has no part in an answer of the service.
+    if request.query == nil, !page.excludesDeleted, let total = page.total,
+      (try? await recordStore.store.isTooLow(total, of: recordStore.source)) == true
+    {
+      page.total = nil
+    }
+    return page
+  }
+
+  private func answer(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     let stored = StoredSource(recordStore: recordStore)
     let policy = request.cachePolicy
     guard request.cursor == nil else {
