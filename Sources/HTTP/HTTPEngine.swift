@@ -189,6 +189,10 @@ extension SourceError {
     SourceError(.timedOut, "no complete response from \(authority) within \(limit.brief)")
   }
 
+  package static func unknownHost(_ authority: String) -> SourceError {
+    SourceError(.unreachable, "could not resolve host \(authority)", cause: UnknownHost())
+  }
+
   package static func closedWithoutReply(_ authority: String) -> SourceError {
     SourceError(.connectionLost, "\(authority) closed the connection without a response")
   }
@@ -270,3 +274,6 @@ package protocol ClientError: Error {
   /// The same as an error of a source, without the client's text, which may contain the URL.
   func sourceError(authority: String) -> SourceError
 }
+
+/// The cause of `unreachable` if a name of a host, or the network, is not known.
+package struct UnknownHost: Error {}

@@ -113,13 +113,15 @@ extension CommandContext {
 
   private func remedy(for failure: SourceError, of plugin: any Plugin) -> String {
     if let hint = failure.hint(settings: plugin.settings) { return plain(hint) }
+    let name = catalog.manifests?.service(of: plugin.name) ?? plugin.name
+    let edit = diagnostics.command("sources edit \(name)")
     guard let remedy = failure.remedyOfService else {
-      return diagnostics.command("sources check \(plugin.name) --verbose")
+      return failure.code == .rejected && plugin is DeclaredPlugin
+        ? "correct its URL, or sign in: \(edit)"
+        : diagnostics.command("sources check \(plugin.name) --verbose")
     }
     guard failure.code == .unreachable else { return remedy }
-    let setting = plugin.settings.first { $0.key.hasSuffix("_URL") }?.key
-    let name = catalog.manifests?.service(of: plugin.name) ?? plugin.name
-    let place = setting ?? diagnostics.command("sources edit \(name)")
+    let place = plugin.settings.first { $0.key.hasSuffix("_URL") }?.key ?? edit
     return "\(remedy), or change its URL: \(place)"
   }
 
@@ -129,14 +131,15 @@ extension CommandContext {
 }
 
 extension SourceError {
-  /// The remedy for a service that cannot be reached, does not answer in time or fails; `nil` for other failures.
+  /// The remedy for a service that cannot be reached, does not answer in time, fails or refuses more requests; `nil` for other
+  /// failures.
   package var remedyOfService: String? {
     switch code {
-    case .unreachable where message.hasPrefix("could not resolve"):
+    case .unreachable where cause is UnknownHost:
       "check the name of the host, and the network"
     case .unreachable: "check that the service runs at this address"
     case .timedOut: "allow more time with --timeout, or try later"
-    case .connectionLost, .serverError: "try again later"
+    case .connectionLost, .rateLimited, .serverError: "try again later"
     default: nil
     }
   }

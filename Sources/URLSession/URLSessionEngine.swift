@@ -124,8 +124,7 @@ extension URLError: ClientError {
   package func sourceError(authority: String) -> SourceError {
     switch code {
     case .cannotConnectToHost: SourceError(.unreachable, "cannot connect to \(authority)")
-    case .cannotFindHost, .dnsLookupFailed:
-      SourceError(.unreachable, "could not resolve host \(authority)")
+    case .cannotFindHost, .dnsLookupFailed: .unknownHost(authority)
     case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive:
       SourceError(.unreachable, "no network connection")
     case .appTransportSecurityRequiresSecureConnection:

@@ -2,6 +2,7 @@ import AggregatorFakeServices
 import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import AggregatorProgramTesting
@@ -104,6 +105,25 @@ import Testing
     #expect(words?.hasSuffix(" ms; the last sync may lack records") == true, "\(found)")
   }
 
+  @Test func `a service that refuses all requests has a remedy`() async throws {
+    let status = Mutex(200)
+    let lamps = try LoopbackServer { _ in
+      let status = status.withLock(\.self)
+      return status == 200 ? .json(#"[{"id": 1, "name": "a"}]"#) : .status(status, "no")
+    }
+    let home = try TestHome()
+    let added = try await home.run("sources add lamps \(lamps.baseURL)/lamps --single --rate off")
+    #expect(added.status == 0, "\(added)")
+    for (code, remedy) in [
+      (404, "correct its URL, or sign in: aggregator sources edit lamps"), (429, "try again later"),
+    ] {
+      status.withLock { $0 = code }
+      let outcome = try await home.run("doctor lamps --json")
+      #expect(outcome.status == 3, "\(outcome)")
+      #expect(try findings(outcome)["lamps"]?["remedy"]?.string == remedy, "\(outcome)")
+    }
+  }
+
   @Test func `an invalid setting is exit code 78, and all else is still examined`() async throws {
     let home = try TestHome(["COUNTRIES_URL": "nonsense", "AGGREGATOR_STORE": "ftp://x"])
     let outcome = try await home.run("doctor --offline --json")
@@ -154,6 +174,9 @@ import Testing
     let names = items.compactMap { $0["name"]?.string }
     #expect(names.contains("COUNTRIES_URL") && !names.contains("PRODUCTS_URL"), "\(names)")
     #expect(!names.contains("COMIC_VINE_API_KEY") && !names.contains("products"), "\(names)")
+    // Nor what is in order besides.
+    let areas = Set(items.compactMap { $0["area"]?.string })
+    #expect(areas == ["store", "settings", "services"], "\(items)")
     let unknown = try await home.run("doctor countris --offline")
     #expect(unknown.status == 64 && unknown.errors.contains("\"countries\""), "\(unknown)")
   }
@@ -252,8 +275,10 @@ import Testing
     #expect(outcome.status == 0, "\(outcome)")
     let moved = try findings(outcome)["moved aside"]
     #expect(moved?["state"] == "warning")
-    #expect(moved?["found"]?.string?.hasPrefix("\(path).aside-1,") == true)
-    #expect(moved?["remedy"]?.string?.contains("sqlite3") == true)
+    let words = "4.9 kB, a store that was damaged; no command reads it"
+    #expect(moved?["found"]?.string == "\(path).aside-1, \(words)")
+    let remedy = "read what is left with sqlite3 '\(path).aside-1' .recover, then delete it"
+    #expect(moved?["remedy"]?.string == remedy)
   }
 
   @Test func `a broken manifest is one finding, and an incomplete cache names its sync`()

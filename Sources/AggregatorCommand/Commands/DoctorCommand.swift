@@ -21,7 +21,7 @@ extension Command {
     notes: [
       "Shows where data and settings are and whether they can be used, which keys are missing, which optional programs "
         + "and libraries are installed, and whether each service answers, with one request to each. With sources, only their "
-        + "settings, keys, caches and services are examined beside the rest.",
+        + "settings, keys, caches and services are shown, and whatever fails.",
       "A store in a file is examined by SQLite for 5 seconds at most, and it is said if that was not enough.",
       "The exit code is 78 if a setting is invalid, 3 if anything else does not work or a saved query is wrong, and 0 otherwise, also if keys or "
         + "optional programs are missing.",
@@ -78,6 +78,10 @@ extension Command {
             "store", "store", .warning,
             "not examined: the settings, which may name it, cannot be read")
           : Finding("store", "store", .failed, error.message, error.hint.map(context.plain)))
+    }
+    if !names.isEmpty {
+      let own = names.union(plugins.flatMap { $0.settings.map(\.key) })
+      findings.removeAll { $0.state != .failed && !own.contains($0.id) }
     }
     findings = Finding.areas.flatMap { area in findings.filter { $0.area == area } }
     let problems = findings.filter(\.isProblem)
@@ -329,8 +333,9 @@ extension CommandContext {
       if let facts = try await store.capabilities.database?.facts() {
         moved = facts.movedFiles.map { path in
           Finding(
-            "store", "moved aside", .warning, "\(path), a store that was damaged",
-            "read what is left with sqlite3 FILE .recover, then delete it")
+            "store", "moved aside", .warning,
+            "\(path), \((OpenFile.size(of: path) ?? 0).byteCount), a store that was damaged; no command reads it",
+            "read what is left with sqlite3 \(path.shellQuoted) .recover, then delete it")
         }
         let size = facts.bytes?.byteCount ?? "does not exist yet"
         findings.append(

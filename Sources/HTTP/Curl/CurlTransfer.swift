@@ -310,7 +310,7 @@ import AggregatorText
       let authority = context.authority
       switch code {
       case 5: self.init(.unreachable, "could not resolve the proxy for \(authority)")
-      case 6: self.init(.unreachable, "could not resolve host \(authority)")
+      case 6: self = .unknownHost(authority)
       case 7:
         let reason = context.systemError
         let words = reason == 0 ? "" : ": " + String(cString: strerror(reason)).lowercased()

@@ -100,6 +100,7 @@
       let error = SourceError(curl: code, context)
       #expect(error.code == kind)
       #expect(error.message == words)
+      #expect((error.cause is UnknownHost) == (code == 6))
     }
 
     @Test(arguments: [
