@@ -311,10 +311,20 @@ extension Plugin {
   }
 
   /// Lets the sources of the service make no call for a time, as a response demands that came to none of them.
-  package func pauseService(for time: Duration, in environment: PluginEnvironment) async {
+  ///
+  /// - Parameter request: The method and the path of its request.
+  package func pauseService(
+    for time: Duration, after request: String? = nil, in environment: PluginEnvironment
+  ) async {
     guard let service = try? service(in: environment) else { return }
     await sharedState(of: service, in: environment)
-      .pauseCalls(of: service.caller.account, for: time)
+      .pauseCalls(of: service.caller.account, for: time, after: request)
+  }
+
+  /// The refusal of a request while the service has demanded a pause, of whatever process; `nil` if it may be sent.
+  package func refusal(in environment: PluginEnvironment) async -> SourceError? {
+    guard let service = try? service(in: environment) else { return nil }
+    return await sharedState(of: service, in: environment).refusal(of: service.caller.account)
   }
 
   /// Forgets the rate of this source, which is removed, so that it holds back no other one of its service.

@@ -142,7 +142,7 @@ extension HTTPRequest {
   var plainQuery: String? { encodedQuery(\.text) }
 
   /// `GET /path`, without query and secrets, of at most 80 characters.
-  var methodAndPath: String {
+  package var methodAndPath: String {
     let path = SecretScanner(secrets).redacted(url.path(percentEncoded: true))
     return "\(method.rawValue) \(path.isEmpty ? "/" : path)".oneLine(atMost: 80)
   }

@@ -168,12 +168,18 @@ package struct Prober: Sendable {
   }
 
   /// Sends a request at the rate of the manifest, and a few times again if the service asks for a pause that a page may
-  /// take, or fails without one in a way that may pass; only a longer one, another rate limit and a cancellation end the
-  /// inference.
+  /// take, or fails without one in a way that may pass; only a longer one, which all sources of the service keep then, one
+  /// that they have been told of, another rate limit and a cancellation end the inference.
   func send(
     _ request: HTTPRequest, of manifest: Manifest, _ proposal: inout Proposal
   ) async throws(SourceError) -> Result<Sample, SourceError> {
     let policy = RetryPolicy.standard
+    let plugin = DeclaredPlugin(name, manifest)
+    if manifest.file == nil, proposal.requests == 0,
+      let refusal = await plugin.refusal(in: environment)
+    {
+      throw refusal
+    }
     var (attempts, bound) = (1, policy.firstWait)
     while true {
       var status: Int?
@@ -188,7 +194,12 @@ package struct Prober: Sendable {
         Deadline.leavesRoom(for: pause)
       else {
         // More requests would make a rate limit worse.
-        if error.code == .rateLimited { throw error }
+        if error.code == .rateLimited {
+          if let pause = error.retryAfter {
+            await plugin.pauseService(for: pause, after: request.methodAndPath, in: environment)
+          }
+          throw error
+        }
         if mayPass { error.remedy = error.remedy ?? "try again later" }
         return .failure(error)
       }

@@ -70,7 +70,8 @@ extension SQLiteStore {
       let old = try connection.sharedText(key)
       return body(old, nil).map { $0 != old } ?? false
     }
-    guard isChanged ?? true else { return }
+    // No file is made for what changes nothing.
+    guard isChanged ?? (body(nil, nil) != nil) else { return }
     try await write { connection throws(SQLiteFailure) in
       let old = try connection.sharedText(key)
       guard let new = body(old, nil), new != old else { return }

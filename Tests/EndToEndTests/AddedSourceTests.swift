@@ -558,6 +558,31 @@ import Testing
     #expect(busy.requests.count == 3)
   }
 
+  @Test func `a pause that one command was told to make is kept by adding, and by all others`()
+    async throws
+  {
+    let busy = try LoopbackServer { request in
+      guard request.path != "/later" else {
+        return .status(429, "slow down", headers: [("Retry-After", "3600")])
+      }
+      return .json(#"[{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]"#)
+    }
+    let line = "sources add lamps \(busy.baseURL)/soon --single"
+    #expect(try await home.run("\(line) --dry-run").status == 0)
+    #expect(!FileManager.default.fileExists(atPath: home.file.path))
+    #expect(try await home.run(line).status == 0)
+    let told = try await home.run("sources add later \(busy.baseURL)/later --single")
+    #expect(told.status == 75, "\(told)")
+    let count = busy.requests.count
+    for line in ["sources add others \(busy.baseURL)/others --single", "lamps sync"] {
+      let refused = try await home.run(line)
+      #expect(refused.status == 75, "\(refused)")
+      #expect(refused.errors.contains("rate limited by the service "), "\(refused)")
+      #expect(refused.errors.contains(", after GET /later\nhint: retry in "), "\(refused)")
+    }
+    #expect(busy.requests.count == count)
+  }
+
   @Test func `a failure that may pass is tried again, and then says to try later`() async throws {
     let requests = Mutex(0)
     let busy = try LoopbackServer { request in

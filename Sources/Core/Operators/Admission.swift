@@ -38,9 +38,21 @@ extension SharedState {
   package var admission: SharedValue<AdmissionState> { shared("admission", AdmissionState()) }
 
   /// Lets the sources of an account make no call for a time, as a response demands that came to none of them.
-  package func pauseCalls(of account: String, for time: Duration) async {
+  ///
+  /// - Parameter request: The method and the path of its request.
+  package func pauseCalls(
+    of account: String, for time: Duration, after request: String? = nil
+  ) async {
     await admission.update { [now] state, date in
-      state[limiterOf: account].close(for: time, at: date ?? now())
+      state[limiterOf: account].close(for: time, at: date ?? now(), after: request)
+    }
+  }
+
+  /// The refusal of the calls of an account during a pause; `nil` if there is none.
+  package func refusal(of account: String) async -> SourceError? {
+    await admission.update { [now] state, date in
+      var limiter = state[limiterOf: account]
+      return limiter.refusal(at: date ?? now())
     }
   }
 

@@ -127,6 +127,16 @@ package struct RateLimiterState: Hashable, Sendable {
   /// True during a pause.
   func isClosed(at now: Duration) -> Bool { opensAt.map { now < $0.sinceStart } ?? false }
 
+  /// The refusal of a call during a pause; `nil` if there is none.
+  mutating func refusal(at now: Duration) -> SourceError? {
+    adjust(at: now)
+    guard isClosed(at: now), let opensAt else { return nil }
+    let wait = opensAt.sinceStart - now
+    return SourceError(
+      .rateLimited, pauseReason(at: now), remedy: "retry in \(wait.text)", retryAfter: wait,
+      cause: LocalRateLimitError(isPause: true))
+  }
+
   /// Shifts all times back if the system clock was set back since the last change.
   ///
   /// Otherwise no call could be made until the clock has caught up.
