@@ -52,7 +52,14 @@ extension Prober {
             proposal.warnings.append(
               "the service sends \(first.rows.count.of("row")) a page instead of \(size.value)")
           }
-          reason = "page 2 fetched: \(second.rows.count.of("new row")), none repeated"
+          let overlap = first.overlap(with: second)
+          let new = (second.rows.count - overlap).of("new row")
+          reason = "page 2 fetched: \(new), \(overlap == 0 ? "none" : "\(overlap)") repeated"
+          if overlap > 0 {
+            proposal.warnings.append(
+              "page 2 begins with the last \(overlap == 1 ? "row" : "\(overlap) rows") of page 1: the list has changed "
+                + "meanwhile, or its pages overlap; lists and syncs say if records come again")
+          }
           if manifest.repeatsToken(first.response, second.response) {
             manifest.paging.tokenOnce = true
             reason += "; the same token for every page"
@@ -246,6 +253,7 @@ extension Prober {
       return .refuted("every \(names) of page 1 is repeated on page 2, so the paging is doubtful")
     }
     let repeated = Set(one).intersection(two).count
+    let isNew = repeated == first.overlap(with: second)
     switch candidate.step {
     case .offset(var parameter)
     where repeated == 1 && parameter.value == 0 && one.last == two.first:
@@ -258,7 +266,7 @@ extension Prober {
         return .refuted("page 2 repeats rows")
       }
       return .proved(sample, .offset(parameter))
-    case .page(var parameter) where repeated == 0 && !candidate.isSaid:
+    case .page(var parameter) where isNew && !candidate.isSaid:
       // Pages may be counted from 0: then `page=1` is not the first.
       guard
         case .success(let start) = try await fetch(manifest, at: .page(parameter.value), &proposal)
@@ -271,7 +279,7 @@ extension Prober {
       return .proved(start, .page(parameter))
     case .page, .offset, .token, .link: break
     }
-    return repeated == 0
+    return isNew
       ? .proved(second, candidate.step)
       : .refuted("page 2 repeats \(repeated) of \(two.count.of("row"))")
   }

@@ -74,7 +74,8 @@ package struct Prober: Sendable {
     proveSize(hints.paging.size, &proposal, first)
     proveMore(hints.paging.more, &proposal, first, second)
     noteUnreadable(&proposal, first, second)
-    let records = first.records + (second?.records ?? [])
+    let records =
+      first.records + (second.map { $0.records.dropFirst(first.overlap(with: $0)) } ?? [])
     try chooseID(&proposal, records)
     chooseTotal(&proposal, first, second)
     warnOfMissing(&proposal, first)
@@ -139,6 +140,14 @@ package struct Prober: Sendable {
 
     /// The records as text, to compare pages.
     var texts: [String] { records.map(\.text) }
+
+    /// The number of records at the end of this page with which the next one begins, where it repeats no others and most are
+    /// new, as in a list that changes meanwhile.
+    func overlap(with next: Sample) -> Int {
+      let (one, two) = (texts, next.texts)
+      let count = Set(one).intersection(two).count
+      return count * 2 < two.count && one.suffix(count) == two.prefix(count) ? count : 0
+    }
   }
 
   /// Requests a page, with another parameter of the query if given.
@@ -425,7 +434,9 @@ package struct Prober: Sendable {
         ? "the list is empty"
         : "\(best.rows.count.of("object")), \(best.sharedNames.of("key")) in common")
     if chosen == nil, let rival = rivals.dropFirst().first {
-      proposal.warnings.append("the rows may also be at \"\(rival.path)\"")
+      let warning = "the rows may also be at \"\(rival.path)\""
+      proposal.rival = .init(path: "\(rival.path)", warning: warning)
+      proposal.warnings.append(warning)
     }
   }
 
@@ -653,13 +664,18 @@ package struct Prober: Sendable {
           ?? "not given by \(place)")
       return
     }
+    let number = first.number(at: path) ?? 0
+    let later = second?.number(at: path) ?? number
+    // Of a list that changes meanwhile it differs by less than what is read, or left, on a page.
+    guard abs(Double(later) - Double(number)) * 2 < Double(max(1, first.rows.count)) else {
+      proposal.note(
+        "total", "–", "\(path) is \(number) on page 1 and \(later) on page 2: no total")
+      return
+    }
     proposal.manifest.total = path
-    let samples = [first, second].compactMap(\.self)
-    let values = samples.compactMap { $0.number(at: path) }
     proposal.note(
       "total", path.description,
-      values.count > 1 && Set(values).count > 1
-        ? "changes from page to page" : "\(values.first ?? 0) records")
+      number == later ? "\(number) records" : "changes from page to page")
   }
 
   /// Warns of one response that has fewer rows than it says, if no others are read.

@@ -16,6 +16,16 @@ package struct Proposal: Sendable {
   package var evidence: [Evidence] = []
   package var warnings: [String] = []
 
+  /// Another list that may have the records.
+  package struct Rival: Sendable {
+    package let path: String
+    /// The one of ``warnings`` that says so.
+    package let warning: String
+  }
+
+  /// The likeliest other list; `nil` if none is nearly as likely.
+  package var rival: Rival?
+
   /// The values that may fit as well, or instead of none, by the key of the evidence: `rows`, the likeliest first, or `id`.
   package var choices: [String: [String]] = [:]
 

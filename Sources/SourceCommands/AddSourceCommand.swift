@@ -238,14 +238,11 @@ extension Command {
         }
       }
       for warning in proposal.warnings {
-        let other = proposal.choices["rows"]?.first {
-          warning.hasSuffix("may also be at \"\($0)\"")
-        }
+        let rival = proposal.rival.flatMap { $0.warning == warning ? $0.path.typed : nil }
         context.diagnostics.warning(
           "\(name): \(warning)",
-          hint: other.map {
-            .words(
-              "if those are the records, use --rows \($0.typed)\(isSaved ? " and --replace" : "")")
+          hint: rival.map {
+            .words("if those are the records, use --rows \($0)\(isSaved ? " and --replace" : "")")
           })
       }
       if isSaved, context.catalog.hasQuery(name) {

@@ -571,6 +571,38 @@ struct ProposalTests {
     #expect(reason.hasSuffix("every id of page 1 is repeated on page 2, so the paging is doubtful"))
   }
 
+  @Test func `A number that changes with the page is no total`() async throws {
+    let server = try LoopbackServer { request in
+      let start = Service.number(request, "offset") ?? 0
+      return .json(
+        (["total": .integer(start + 20), "items": .array(Self.slice(start, 10))] as JSON).text)
+    }
+    let proposal = try await Self.propose(server)
+    #expect(proposal.isProved && proposal.manifest.total == nil, "\(proposal.evidence)")
+    let reason = proposal.evidence.first { $0.key == "total" }?.reason
+    #expect(reason == "total is 20 on page 1 and 30 on page 2: no total")
+  }
+
+  @Test func `A page that begins with the last row of the first one is the second, and said`()
+    async throws
+  {
+    let server = try LoopbackServer { request in
+      let page = Service.number(request, "page") ?? 1
+      return .json((["items": .array(Self.slice((page - 1) * 9, 10))] as JSON).text)
+    }
+    let proposal = try await Self.propose(server)
+    #expect(proposal.isProved, "\(proposal.evidence)")
+    #expect(proposal.manifest.paging.step == .page(.init(name: "page", value: 1)))
+    #expect(proposal.manifest.id.map(\.description) == ["id"])
+    let reason = proposal.evidence.first { $0.key == "paging" }?.reason
+    #expect(reason == "page 2 fetched: 9 new rows, 1 repeated")
+    #expect(
+      proposal.warnings == [
+        "page 2 begins with the last row of page 1: the list has changed meanwhile, or its pages overlap; "
+          + "lists and syncs say if records come again"
+      ])
+  }
+
   @Test func `A next link to another host is refused, and never requested`() async throws {
     let other = try LoopbackServer { _ in .json("[]") }
     let server = try LoopbackServer { _ in
