@@ -99,7 +99,9 @@ extension SourceStore {
 
 extension Coverage {
   /// The names of the checkpoints by which it is judged.
-  package static let checkpoints = [checkpoint, depthCheckpoint, shortfallCheckpoint]
+  package static let checkpoints = [
+    checkpoint, depthCheckpoint, sentCheckpoint, shortfallCheckpoint,
+  ]
 
   package init(_ state: StoredState) {
     let cached = state.status.records + state.status.hidden
@@ -118,9 +120,9 @@ extension Coverage {
       whole.flatMap { ListingEntry.shortfall(of: $0, cached: cached) }
       + (isMixed ? Shortfall(of: [.mixedGenerations]) : nil)
     let listed = whole.map { ListingEntry.rows(of: $0) }
-    let sync = try await checkpoint(Coverage.sentCheckpoint, of: source).flatMap { Int($0) }
+    let synced = state.checkpoints[Self.sentCheckpoint].flatMap { Int($0) }
     let isLonger = listShortfall == nil && whole.map(ListingEntry.isLongerThanReported) == true
-    let sent = [sync, isLonger ? listed : nil].compactMap(\.self).max()
+    let sent = [synced, isLonger ? listed : nil].compactMap(\.self).max()
     if let total = lists.lazy.compactMap(\.page.total).first {
       // Different totals are those of different times.
       let isShort = whole.map { list in
