@@ -52,6 +52,28 @@ import Testing
     }
   }
 
+  @Test func `an existing file is not replaced with --no-clobber`() async throws {
+    for ending in ["csv", "db"] {
+      let line = "export countries -o list.\(ending) --no-clobber"
+      #expect(try await run(line).errors.contains("Saved list.\(ending)"))
+      let file = sandbox.root.appending(path: "work/list.\(ending)")
+      let bytes = try Data(contentsOf: file)
+      let outcome = try await run("\(line) --fields code")
+      #expect(outcome.status == 74 && outcome.output == "", "\(outcome)")
+      #expect(
+        outcome.errors == """
+          error: cannot write to list.\(ending): File exists
+          hint: name another file, or leave out --no-clobber
+
+          """)
+      #expect(try Data(contentsOf: file) == bytes)
+      #expect(try sandbox.files(under: "work").count == (ending == "csv" ? 1 : 2))
+    }
+    let printed = try await run("export countries -o - --format csv --no-clobber")
+    #expect(printed.output == (try text("list.csv")), "\(printed)")
+    #expect(try await run("export countries --format singer --no-clobber").status == 64)
+  }
+
   @Test func `a file of TSV without a header says so, and with one it can be attached`()
     async throws
   {

@@ -22,13 +22,13 @@ extension Command {
     return Command(
       "SOURCE", words: CompletionSource.source(plugins),
       options: [
-        file, format, .state,
+        file, .noClobber, format, .state,
         .sync.with(about: "first sync the source, if incomplete"), .fields, .condition, .order,
         .csvRaw, .headers, .noHeaders,
       ],
       notes: [
         "Saves the cached records, or bundled ones if none are cached, with all their fields. The ending of "
-          + "the file's name is its format; an existing file is replaced. A .db file is an SQLite database with "
+          + "the file's name is its format; an existing file is replaced, or refused with --no-clobber. A .db file is an SQLite database with "
           + "a table named after the source. A .parquet file requires the duckdb program. A name that ends in .gz, such as "
           + "\(first).csv.gz, is a compressed file of text.",
         "Tables of lists in the records, which a manifest declares, are tables of the .db file, or files beside the "
@@ -57,11 +57,11 @@ extension Command {
     }
     let plugin = try context.catalog.usablePlugin(named: invocation.argument("SOURCE"))
     if invocation.text(.format) == singer {
-      for option in [file, .condition, .order, .csvRaw, .headers, .noHeaders]
+      for option in [file, .noClobber, .condition, .order, .csvRaw, .headers, .noHeaders]
       where invocation.has(option) && invocation.text(option) != "-" {
         throw CommandError(
           .usage, "--format singer and \(option.spelling) cannot be used together",
-          hint: option == file ? "it prints to standard output" : nil)
+          hint: [file, .noClobber].contains(option) ? "it prints to standard output" : nil)
       }
       return try await plugin.exportStream(invocation, context)
     }
@@ -74,6 +74,7 @@ extension Command {
         hint: .command("export \(plugin.name) -o \(plugin.name).csv"))
     }
     let format = try ExportFormat(ofFileNamed: path, or: invocation.text(.format))
+    if invocation.has(.noClobber), path != "-" { try NewFile.refuse(path) }
     guard !invocation.has(.csvRaw) || format.text == .csv else {
       throw CommandError(.usage, "--csv-raw requires a .csv file")
     }
@@ -162,7 +163,8 @@ extension Plugin {
       var run = ListingRun(source, of: self, .all(pageSize: 1000), outcome)
       run.isAllOrNothing = true
       defer { outcome = run.outcome }
-      let target = try ExportTarget(path, format, context)
+      let target = try ExportTarget(
+        path, format, context, mayReplace: !invocation.has(.noClobber))
       var table = try target.table(listing, output)
       // The fields of the command line are those of the records.
       let plain = output.ofAllFields
@@ -215,17 +217,21 @@ private struct ExportTarget {
   private let path: String
   private let format: ExportFormat
   private let context: CommandContext
+  private let mayReplace: Bool
   private let database: (content: SQLiteFile, file: NewFile)?
 
-  init(_ path: String, _ format: ExportFormat, _ context: CommandContext) throws {
+  init(
+    _ path: String, _ format: ExportFormat, _ context: CommandContext, mayReplace: Bool
+  ) throws {
     self.path = path
     self.context = context
+    self.mayReplace = mayReplace
     self.format = format
     guard format == .sqlite else {
       database = nil
       return
     }
-    let file = try NewFile(replacing: path, in: context)
+    let file = try NewFile(replacing: path, in: context, mayReplace: mayReplace)
     database = (try SQLiteFile(file.path), file)
   }
 
@@ -240,7 +246,9 @@ private struct ExportTarget {
     let parts = path.split(separator: ".", omittingEmptySubsequences: false)
     let endings = parts.suffix(format.isCompressed ? 2 : 1).joined(separator: ".")
     let file = name.map { "\(path.dropLast(endings.count + 1))_\($0).\(endings)" } ?? path
-    return try ExportedTable(in: file, as: format, listing, output, context)
+    let new =
+      file == "-" ? nil : try NewFile(replacing: file, in: context, mayReplace: mayReplace)
+    return try ExportedTable(in: new, as: format, listing, output, context)
   }
 
   /// Completes the database, if it is one, gives it its name, and returns its path after a verb.
@@ -248,6 +256,6 @@ private struct ExportTarget {
     guard let database else { return nil }
     try database.content.finish()
     try database.file.finish()
-    return "\(database.file.verb) \(path)"
+    return database.file.summary
   }
 }

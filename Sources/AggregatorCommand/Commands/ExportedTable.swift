@@ -7,7 +7,6 @@ import AggregatorTerminal
 struct ExportedTable<Row: SourceRecord> {
   /// `nil` for a table of a database, and for standard output.
   private let file: NewFile?
-  private let path: String
   /// That of text; `nil` for a table of a database.
   private let output: Output?
   private var columns: ParquetColumns<Row>
@@ -21,15 +20,14 @@ struct ExportedTable<Row: SourceRecord> {
   init(_ name: String, in database: SQLiteFile, columns: [Field<Row>]) throws {
     self.columns = ParquetColumns(columns)
     table = try SQLiteTable(name, in: database, columns: columns)
-    (file, path, output, printer, rows) = (nil, "", nil, nil, nil)
+    (file, output, printer, rows) = (nil, nil, nil, nil)
   }
 
-  /// A table in a file, or for `-` in standard output; DuckDB makes Parquet of NDJSON.
+  /// A table in a file, or for none in standard output; DuckDB makes Parquet of NDJSON.
   init(
-    in path: String, as format: ExportFormat, _ listing: Listing<Row>, _ output: OutputOptions,
+    in file: NewFile?, as format: ExportFormat, _ listing: Listing<Row>, _ output: OutputOptions,
     _ context: CommandContext
   ) throws {
-    let file = path == "-" ? nil : try NewFile(replacing: path, in: context)
     rows =
       try format == .parquet
       ? file.map { try NewFile(replacing: "\($0.path).ndjson", in: context) } : nil
@@ -39,7 +37,6 @@ struct ExportedTable<Row: SourceRecord> {
     self.output = text
     columns = ParquetColumns(listing.chosen ?? listing.fields)
     self.file = file
-    self.path = path
     table = nil
   }
 
@@ -61,6 +58,6 @@ struct ExportedTable<Row: SourceRecord> {
   func save() throws -> String? {
     guard let file else { return nil }
     try file.finish()
-    return "\(file.verb) \(path)"
+    return file.summary
   }
 }

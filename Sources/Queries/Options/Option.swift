@@ -273,6 +273,7 @@ extension Option {
   package static let outputFile = Option(
     "output", letter: "o", .file, "FILE",
     about: "write to a file or directory; - is standard output")
+  package static let noClobber = Option("no-clobber", about: "refuse to replace an existing file")
   package static let image = Option(
     "image", about: "show the image beside the record on a terminal; requires chafa")
   package static let sync = Option(

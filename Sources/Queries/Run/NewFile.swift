@@ -12,6 +12,7 @@ package final class NewFile {
   private let new: LockedFile
   private let target: String
   private let shown: String
+  private let mayReplace: Bool
   private let cleanUp: Interruption.CleanUp
 
   /// The verb of the message about the finished file: `Saved`, or `Replaced` if it takes the place of another.
@@ -19,8 +20,13 @@ package final class NewFile {
 
   /// Fails with code `io`, also if the file that is there may not be written, and with `usage` if it is one in which
   /// the program keeps data.
-  package init(replacing path: String, in context: CommandContext) throws(CommandError) {
-    shown = path
+  ///
+  /// - Parameter mayReplace: False to fail with code `io` if there is a file, also one that another program writes meanwhile.
+  package init(
+    replacing path: String, in context: CommandContext, mayReplace: Bool = true
+  ) throws(CommandError) {
+    (shown, self.mayReplace) = (path, mayReplace)
+    if !mayReplace { try Self.refuse(path) }
     var status = stat()
     let isThere = stat(path, &status) == 0
     // Even if its directory allows replacing it.
@@ -52,8 +58,28 @@ package final class NewFile {
 
   package var output: Output { Output(descriptor: new.file.descriptor, named: shown) }
 
+  /// What has become of the file, and its path: `Saved list.csv`.
+  package var summary: String { "\(verb) \(shown)" }
+
+  /// Fails with code `io` if there is a file, or a link to none.
+  package static func refuse(_ path: String) throws(CommandError) {
+    var status = stat()
+    guard lstat(path, &status) != 0 else { throw existing(path) }
+  }
+
+  private static func existing(_ path: String) -> CommandError {
+    CommandError(
+      .io, "cannot write to \(path): \(String(cString: strerror(EEXIST)))",
+      hint: .words("name another file, or leave out \(Option.noClobber.spelling)"))
+  }
+
   /// Gives the file its name; fails with code `io`.
   package func finish() throws(CommandError) {
+    if !mayReplace {
+      // Where there are no hard links, only the time of two calls is between these.
+      guard link(path, target) != 0 else { return }
+      try Self.refuse(shown)
+    }
     guard rename(path, target) == 0 else { throw Self.failure(shown, errno) }
   }
 
