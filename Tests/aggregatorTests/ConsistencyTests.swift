@@ -213,6 +213,28 @@ import Testing
     #expect(RecordNoun(name).count(count) == "\(count) \(word)")
   }
 
+  @Test(arguments: [
+    (
+      "heroes",
+      [
+        "List heroes", "Search heroes", "Pick a hero on the screen and print its ID",
+        "Open a hero's page in the browser",
+      ]
+    ),
+    (
+      "weather",
+      [
+        "List records of weather", "Search records of weather",
+        "Pick a record of weather on the screen and print its ID",
+        "Open a record's page in the browser",
+      ]
+    ),
+  ])
+  func `the verbs of a source read well whatever its name is`(name: String, summaries: [String]) {
+    let verbs: [StandardVerb] = [.list, .search, .pick, .open]
+    #expect(verbs.map { $0.summary(RecordNoun(name)) } == summaries)
+  }
+
   @Test func `the names of sources, commands and topics are distinct`() {
     let words = Self.tree.root.children.map(\.word) + HelpTopic.allCases.map(\.rawValue)
     #expect(Set(words).count == words.count)

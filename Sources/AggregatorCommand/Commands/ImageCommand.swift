@@ -21,7 +21,7 @@ extension Plugin {
           "Files in a directory are named after the ID. Several images require a directory, which "
             + "is created; those that are already there are skipped unless --refresh is given, so an "
             + "interrupted download resumes. With - the IDs are read from standard input, one per line.",
-        ] : ["\(name) have no images."],
+        ] : ["\(noun.word(for: 2)) have no images."],
       examples: hasImages
         ? [
           ("\(name) image \(example.idArgument)", "show it on the terminal"),
@@ -35,7 +35,7 @@ extension Plugin {
       guard hasImages else {
         let id = invocation.arguments.first?.argument ?? "ID"
         throw CommandError(
-          .usage, "\(name) have no images", hint: .command("\(name) show \(id)"))
+          .usage, "\(noun.word(for: 2)) have no images", hint: .command("\(name) show \(id)"))
       }
       guard !invocation.has(.all) else {
         try invocation.refuseArguments()

@@ -8,9 +8,9 @@ package enum StandardVerb: String, CaseIterable {
 
   package func summary(_ noun: RecordNoun, isEndless: Bool = false) -> String {
     switch self {
-    case .list: "List \(noun.plural)"
+    case .list: "List \(noun.word(for: 2))"
     case .next: "Show the next page"
-    case .search: "Search \(noun.plural)"
+    case .search: "Search \(noun.word(for: 2))"
     case .show: "Show full details"
     case .pick: "Pick \(noun.withArticle) on the screen and print its ID"
     case .sync:
@@ -18,10 +18,10 @@ package enum StandardVerb: String, CaseIterable {
         ? "Download the next pages of \(noun.plural)"
         : "Download all records; resumes if interrupted"
     case .diff: "Show changes since a sync or a date"
-    case .delete: "Hide \(noun.plural) locally until restored"
-    case .restore: "Restore deleted \(noun.plural)"
-    case .open: "Open \(noun.withArticle)'s page in the browser"
-    case .image: "Show or save \(noun.withArticle)'s image"
+    case .delete: "Hide \(noun.word(for: 2)) locally until restored"
+    case .restore: "Restore deleted \(noun.word(for: 2))"
+    case .open: "Open \(noun.ofOne) page in the browser"
+    case .image: "Show or save \(noun.ofOne) image"
     }
   }
 }

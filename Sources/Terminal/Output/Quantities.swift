@@ -28,9 +28,14 @@ package struct RecordNoun {
     }
   }
 
+  /// `a hero`, or `a record of weather`.
   package var withArticle: String {
-    "\(singular.first.map("aeio".contains) == true ? "an" : "a") \(singular)"
+    let word = word(for: 1)
+    return "\(word.first.map("aeio".contains) == true ? "an" : "a") \(word)"
   }
+
+  /// `a hero's`, or `a record's`.
+  package var ofOne: String { isPlural ? "\(withArticle)'s" : "a record's" }
 
   /// The noun for so many: `heroes`, or `records of weather`.
   package func word(for count: Int) -> String {
