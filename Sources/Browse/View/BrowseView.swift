@@ -282,8 +282,10 @@ package struct BrowseView {
     if !request.condition.isEmpty {
       pieces.append(("\(Self.conditionStart)\(request.condition.safeLine)", theme.hint))
     }
+    if list.count > 0, let total, drawn.state.picking?.areDeleted != true {
+      pieces.append((" of \(total)", theme.label))
+    }
     guard drawn.state.picking == nil else { return pieces }
-    if list.count > 0, let total { pieces.append((" of \(total)", theme.label)) }
     // Where no label has its sign.
     if let order = request.order, list.hasRows,
       !columns.contains(where: { list.columns[$0.index].name == request.orderField })
