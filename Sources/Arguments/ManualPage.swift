@@ -13,11 +13,13 @@ struct ManualPage {
     case item(tag: [Piece], text: String)
     /// Another paragraph of the last item.
     case more(String)
+    /// True for items without a blank line between them from here on.
+    case isDense(Bool)
 
     var isHeading: Bool {
       switch self {
       case .section, .subsection: true
-      case .paragraph, .line, .item, .more: false
+      case .paragraph, .line, .item, .more, .isDense: false
       }
     }
 
@@ -83,7 +85,7 @@ struct ManualPage {
 
   private var sources: [Element] {
     [.section("SOURCES")]
-      + tree.catalog.plugins.map { .item(tag: [bold($0.name)], text: $0.summary) }
+      + dense(tree.catalog.plugins.map { .item(tag: [bold($0.name)], text: $0.summary) })
   }
 
   private var commands: [Element] {
@@ -132,8 +134,9 @@ struct ManualPage {
     [.section("OPTIONS")]
       + Option.Group.allCases.flatMap { group in
         [.subsection(group == .specific ? "Of single commands" : group.rawValue)]
-          + tree.options.filter { $0.group == group }
-          .map { .item(tag: [bold($0.synopsis)], text: $0.about) }
+          + dense(
+            tree.options.filter { $0.group == group }
+              .map { .item(tag: [bold($0.synopsis)], text: $0.about) })
       } + [.paragraph([roman("\(HelpTopic.syntax) \(HelpTopic.templates)")])]
   }
 
@@ -141,45 +144,47 @@ struct ManualPage {
     [.section("FILTERS")]
       + FilterHelp.sections.flatMap { section in
         [.subsection(section.title)]
-          + section.rows.map { .item(tag: [bold($0.0)], text: $0.1) }
+          + dense(section.rows.map { .item(tag: [bold($0.0)], text: $0.1) })
       } + FilterHelp.notes.map { .paragraph([roman($0)]) }
   }
 
   private var exitCodes: [Element] {
     [.section("EXIT STATUS")]
-      + ExitCode.allCases.map { .item(tag: [bold("\($0.rawValue)")], text: $0.about) }
+      + dense(ExitCode.allCases.map { .item(tag: [bold("\($0.rawValue)")], text: $0.about) })
       + [.paragraph([roman(HelpTopic.lastResort)])]
   }
 
   private var environment: [Element] {
     let variables =
       HelpTopic.settings(of: tree.catalog) + HelpTopic.variables(of: tree.catalog.name)
-    return [.section("ENVIRONMENT")] + variables.map { .item(tag: [bold($0.0)], text: $0.1) }
+    return [.section("ENVIRONMENT")]
+      + dense(variables.map { .item(tag: [bold($0.0)], text: $0.1) })
       + [.paragraph([roman(HelpTopic.order(tree.catalog.name))])]
   }
 
   private var files: [Element] {
     [.section("FILES")]
-      + [
-        ("~/.config/\(tree.catalog.program)/config.xcconfig", "your settings"),
-        ("~/.local/share/\(tree.catalog.program)/store.sqlite", "cached records and deletions"),
-        ("~/.local/state/\(tree.catalog.program)/positions", "saved positions of next"),
-        (
-          "~/.local/state/\(tree.catalog.program)/sql_history",
-          "lines typed at the console of sql, and SQL typed in browse"
-        ),
-        (
-          "~/.local/state/\(tree.catalog.program)/browse_filters",
-          "filters typed in browse; browse_conditions has its conditions, browse_columns the columns"
-        ),
-        ("~/.cache/\(tree.catalog.program)/images", "cached images, up to 256 MiB"),
-      ].map { .item(tag: [italic($0.0)], text: $0.1) }
+      + dense(
+        [
+          ("~/.config/\(tree.catalog.program)/config.xcconfig", "your settings"),
+          ("~/.local/share/\(tree.catalog.program)/store.sqlite", "cached records and deletions"),
+          ("~/.local/state/\(tree.catalog.program)/positions", "saved positions of next"),
+          (
+            "~/.local/state/\(tree.catalog.program)/sql_history",
+            "lines typed at the console of sql, and SQL typed in browse"
+          ),
+          (
+            "~/.local/state/\(tree.catalog.program)/browse_filters",
+            "filters typed in browse; browse_conditions has its conditions, browse_columns the columns"
+          ),
+          ("~/.cache/\(tree.catalog.program)/images", "cached images, up to 256 MiB"),
+        ].map { .item(tag: [italic($0.0)], text: $0.1) })
   }
 
   /// The examples of all commands; those of a verb of every source only once, for the first source.
   private var examples: [Element] {
     let words = Set(tree.commonVerbs.map(\.node.word))
-    var elements = [Element.section("EXAMPLES")]
+    var elements: [Element] = []
     // A command that stands for its first one has the same.
     var shown: Set<String> = []
     for node in tree.root.children {
@@ -193,7 +198,11 @@ struct ManualPage {
         }
       }
     }
-    return elements
+    return [.section("EXAMPLES")] + dense(elements)
+  }
+
+  private func dense(_ items: [Element]) -> [Element] {
+    [.isDense(true)] + items + [.isDense(false)]
   }
 
   private func roman(_ text: String) -> Piece { Piece(text: text, font: .roman) }
@@ -237,8 +246,13 @@ struct ManualPage {
       }
     }
     var isFirst = true
+    var isDense = false
     for element in elements {
-      if !isFirst, !element.isLine { text += "\n" }
+      if case .isDense(let value) = element {
+        isDense = value
+        continue
+      }
+      if !isFirst, !isDense, !element.isLine { text += "\n" }
       isFirst = false
       switch element {
       case .section(let title):
@@ -252,6 +266,7 @@ struct ManualPage {
         add(tag, indentedBy: margin)
         add([roman(about)], indentedBy: 2 * margin)
       case .more(let about): add([roman(about)], indentedBy: 2 * margin)
+      case .isDense: break
       }
     }
     return text
@@ -278,6 +293,7 @@ struct ManualPage {
     case .line(let pieces): [".br", line(pieces)]
     case .item(let tag, let text): [".TP", line(tag), plain(text)]
     case .more(let text): [".IP", plain(text)]
+    case .isDense(let value): [value ? ".PD 0" : ".PD"]
     }
   }
 

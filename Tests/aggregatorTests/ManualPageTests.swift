@@ -45,6 +45,11 @@ import Testing
     #expect(outcome.errors == "")
     #expect(outcome.output.contains("\n       aggregator SOURCE VERB [ARGUMENT...]"))
     #expect(outcome.output.contains("       -L, --limit N\n"))
+    // No blank line is between two options, and one before a paragraph.
+    #expect(outcome.output.contains(/\n              [^\n]+\n       -L, --limit N\n/))
+    let examples = outcome.output.split(separator: "\nEXAMPLES\n").last?
+      .split(separator: "\n\nSEE ALSO").first
+    #expect(examples?.contains("\n\n") == false)
     #expect(outcome.output.contains(#"aggregator sql "SELECT count(*) FROM countries""#))
     #expect(outcome.output.contains("Open a record's page in the browser."))
     #expect(
@@ -86,6 +91,7 @@ import Testing
     let text = try await show("/nowhere")
     #expect(text.hasPrefix("NAME\n       aggregator - query"))
     #expect(text.contains("\n       -L, --limit N\n              maximum number"))
+    #expect(!text.contains("\n\n       -L, --limit N\n"))
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     #expect(lines.contains("DESCRIPTION") && lines.contains("SEE ALSO"))
     #expect(lines.allSatisfy { $0.displayWidth <= 70 })
