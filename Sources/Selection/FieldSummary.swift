@@ -47,10 +47,12 @@ package struct FieldSummary: Hashable, Sendable {
   }
 
   /// Returns a reader that collects the values of records for this summary.
-  package func reader<Item>(of all: [Field<Item>]) throws -> FieldSummaryReader<Item> {
+  package func reader<Item>(
+    of all: [Field<Item>]
+  ) throws(CommandError) -> FieldSummaryReader<Item> {
     let parts = try parts(of: all)
-    return FieldSummaryReader(
-      summary: self, parts: parts, measured: try measured.map { try Self.field($0, in: all) })
+    let measured = try measured.map { name throws(CommandError) in try Self.field(name, in: all) }
+    return FieldSummaryReader(summary: self, parts: parts, measured: measured)
   }
 
   /// The fields, each once, with the names of those that are read and the units of their dates.
@@ -177,7 +179,7 @@ package struct FieldSummary: Hashable, Sendable {
 }
 
 /// Collects the values of records for a summary.
-package struct FieldSummaryReader<Item> {
+package struct FieldSummaryReader<Item>: Sendable {
   fileprivate typealias Part = (field: Field<Item>, read: String, unit: DateUnit?)
 
   private let summary: FieldSummary
@@ -278,9 +280,9 @@ package struct SummaryRows: Sendable {
     } + fields.dropFirst(keyCount)
   }
 
-  /// A listing of the rows in the place of the records of a source.
+  /// A listing of the rows in the place of the records of a source, or of several.
   package func listing(
-    _ listing: Listing<SummaryRow>, of source: String, matching query: String?
+    _ listing: Listing<SummaryRow>, of source: String?, matching query: String?
   ) -> Listing<SummaryRow> {
     var listing = listing
     listing.source = source

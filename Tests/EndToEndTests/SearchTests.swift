@@ -150,6 +150,51 @@ import Testing
     #expect(try await Binary.run("search spider --count --limit 3").status == 64)
   }
 
+  @Test func `groups and measures the records of all sources`() async throws {
+    var counts: [(source: String, count: Int)] = []
+    for source in ["countries", "heroes", "products", "users"] {
+      let count = try await Binary.run("\(source) search an --count --offline").lines.first
+      counts.append((source, count.flatMap { Int($0) } ?? 0))
+    }
+    let lines = counts.sorted { $0.count > $1.count }.map { "\($0.source)\t\($0.count)" }
+    let line = "search an --source countries,heroes,products,users --offline"
+    let groups = try await Binary.run("\(line) --group-by Source")
+    // Bundled records may not be all.
+    #expect(groups.status == 3 && groups.lines == lines, "\(groups)")
+    #expect(groups.errors.contains("bundled sample data"), "\(groups)")
+    let json = try document(try await Binary.run("\(line) --group-by source --limit 2 --json"))
+    #expect(json.source == nil && json.query == "an")
+    #expect(json.items.map(\.source) == ["countries", "heroes"])
+    #expect(json.page.count == 2 && json.page.total == 4 && json.sources.count == 4)
+
+    for (verb, source) in [
+      ("--group-by region", "countries"), ("--stats age", "users"),
+      ("--distinct publisher", "heroes"), ("--group-by country,gender --stats age", "users"),
+    ] {
+      let one = try await Binary.run("\(source) search an \(verb) --offline --ndjson")
+      let all = try await Binary.run("\(line) \(verb) --ndjson")
+      #expect(all.status == 3 && all.output == one.output && !one.output.isEmpty, "\(all)")
+      #expect(all.errors.contains("left out: unknown field"), "\(all)")
+    }
+    for (options, message) in [
+      ("--group-by publsher", "unknown field \"publsher\"\n\nDid you mean \"publisher\"?"),
+      ("--stats age --fields publisher", "unknown field \"publisher\""),
+      (
+        "--group-by region,publisher",
+        "no source has all of the fields \"publisher\", \"region\""
+      ),
+      (
+        "--group-by region --where age>3",
+        "no source has all of the fields \"age\", \"region\""
+      ),
+      ("--stats age --limit 3", "--stats and --limit cannot be used together"),
+    ] {
+      let outcome = try await Binary.run("\(line) \(options)")
+      #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
+      #expect(outcome.errors.hasPrefix("error: \(message)"), "\(outcome)")
+    }
+  }
+
   @Test func `of many sources without a match some are named`() async throws {
     let home = try TestHome()
     for index in 1...9 {

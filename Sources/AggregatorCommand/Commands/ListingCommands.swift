@@ -276,42 +276,18 @@ private struct RecordListing<P: Plugin> {
     in environment: PluginEnvironment
   ) async throws -> ExitCode {
     var run = ListingRun(source, of: plugin, matching: query, .all(pageSize: 1000), outcome)
-    var rows = try await summary.rows(of: &run, in: plugin.fields)
+    let rows = try await summary.rows(of: &run, in: plugin.fields)
     if invocation.has(.count) {
       try print(count: rows.rows.count, run.outcome)
     } else {
-      try print(&rows, run.outcome)
+      let listing = SummaryListing(
+        verb: verb, source: plugin.name, query: query?.text, limit: invocation.count(.limit),
+        output: output, context: context)
+      try listing.print(rows, run.outcome.summary)
     }
     noteGrowth()
     run.outcome.reportCount(to: context.diagnostics)
     return try await isPart(run.outcome, in: environment) ? .partial : .success
-  }
-
-  /// Prints the first rows of a summary.
-  private func print(_ rows: inout SummaryRows, _ outcome: ListingOutcome) throws {
-    let total = rows.rows.count
-    if let limit = invocation.count(.limit) { rows.rows = Array(rows.rows.prefix(limit)) }
-    var listing = rows.listing(
-      try output.ofAllFields.plainListing(verb, SummaryRow.self), of: plugin.name,
-      matching: query?.text)
-    // A card for each group would compare none of them; elsewhere no number is left out for want of room.
-    let comparesGroups =
-      output.format == .table && (output.keepsTable || context.terminalLayout.width >= 60)
-      && rows.keyCount > 0
-    if output.format == .table, !comparesGroups { listing.fields = rows.fieldsOfCards }
-    if output.isForPeople { listing.fields = listing.fields.map(\.rounded) }
-    (listing.keyCount, listing.prefersCards) = (comparesGroups ? rows.keyCount : 0, !comparesGroups)
-    listing.chosen = try output.fields.map { [all = listing.fields] in
-      let fields = try all.fields(named: all.names(listedAs: $0))
-      // Numbers say nothing without their group.
-      let keys = all.prefix(rows.keyCount)
-      return fields.contains { field in keys.contains { $0.name == field.name } }
-        ? fields : keys + fields
-    }
-    var shown = rows.summary(of: outcome.summary)
-    shown.total = total
-    try RecordPrinter.print(rows.rows, as: listing, output, in: context, shown)
-    rows.report(to: context.diagnostics, of: total)
   }
 
   /// Prints a number in the place of records.
@@ -375,6 +351,45 @@ private struct RecordListing<P: Plugin> {
     guard isLocal || invocation.has(.offline) else { return false }
     guard let store = environment.store else { return true }
     return try await plugin.gap(in: store) != nil
+  }
+}
+
+/// The rows of a summary in the place of the records of one source or several.
+struct SummaryListing {
+  let verb: String
+  /// `nil` for several sources.
+  let source: String?
+  let query: String?
+  /// The most rows to print; `nil` for all.
+  let limit: Int?
+  let output: OutputOptions
+  let context: CommandContext
+
+  /// - Parameter summary: That of the records.
+  func print(_ rows: SummaryRows, _ summary: ListingSummary) throws {
+    var rows = rows
+    let total = rows.rows.count
+    if let limit { rows.rows = Array(rows.rows.prefix(limit)) }
+    var listing = rows.listing(
+      try output.ofAllFields.plainListing(verb, SummaryRow.self), of: source, matching: query)
+    // A card for each group would compare none of them; elsewhere no number is left out for want of room.
+    let comparesGroups =
+      output.format == .table && (output.keepsTable || context.terminalLayout.width >= 60)
+      && rows.keyCount > 0
+    if output.format == .table, !comparesGroups { listing.fields = rows.fieldsOfCards }
+    if output.isForPeople { listing.fields = listing.fields.map(\.rounded) }
+    (listing.keyCount, listing.prefersCards) = (comparesGroups ? rows.keyCount : 0, !comparesGroups)
+    listing.chosen = try output.fields.map { [all = listing.fields] in
+      let fields = try all.fields(named: all.names(listedAs: $0))
+      // Numbers say nothing without their group.
+      let keys = all.prefix(rows.keyCount)
+      return fields.contains { field in keys.contains { $0.name == field.name } }
+        ? fields : keys + fields
+    }
+    var shown = rows.summary(of: summary)
+    shown.total = total
+    try RecordPrinter.print(rows.rows, as: listing, output, in: context, shown)
+    rows.report(to: context.diagnostics, of: total)
   }
 }
 

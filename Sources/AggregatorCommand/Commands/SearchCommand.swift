@@ -20,19 +20,23 @@ extension Command {
         .limit.with(
           about: "maximum number of records per source (default \(SearchOfSources.defaultLimit))"),
         .condition, .order.with(about: "sort the records by fields"), .count,
-      ] + Option.reading(timeout: "time limit per source (default 10s)") + Option.formatting,
+      ] + Option.summarizing + Option.reading(timeout: "time limit per source (default 10s)")
+        + Option.formatting,
       fields: SearchHit.fields(of: plugins),
       notes: [
         "If a source does not respond within \(SearchOfSources.defaultTime.text) (see --timeout), its local "
           + "data is searched. The exit code is 3 if a source has no answer at all, or less than all.",
-        "--where, --sort and --count read cached records, and leave out sources without their fields, which is said; "
-          + "\"help filters\" tells more. --limit holds for each source, and so does --sort in tables of each; with "
+        "--where, --sort, --count, --group-by, --stats and --distinct read cached records, and leave out sources without "
+          + "their fields, which is said; "
+          + "\"help filters\" tells more. --limit holds for each source, or the groups, and so does --sort in tables of each; with "
           + "--fields, and in other formats, it sorts the records of all. "
-          + "The search of one source can also group records and read all of its service.",
+          + "Groups and numbers are those of all records found, and --group-by source compares the sources. "
+          + "The search of one source can also read all of its service.",
       ],
       examples: [
         ("search \(query)", "search all sources"),
         ("search \(query) --where name~a --sort -name", "search the sources that have names"),
+        ("search \(query) --group-by source", "the number of cached matches of each source"),
         (
           "search \(query) --source \(example?.name ?? "") --ndjson",
           "search one source, as JSON lines"
@@ -59,17 +63,23 @@ extension Command {
     let options = SourceOptions(invocation)
     let environment = try context.environment()
     environment.warnIfNoStore(context.diagnostics)
+    let output = try OutputOptions(invocation, in: context)
+    let values = try FieldSummary(invocation).map { summary in
+      try SearchedValues(
+        summary, of: plugins, selection ?? SelectionText(conditions: []),
+        limit: invocation.count(.limit))
+    }
     let limit = invocation.count(.limit) ?? SearchOfSources.defaultLimit
-    guard limit <= maxLimit else {
+    guard limit <= maxLimit || values != nil else {
       throw CommandError(
         .usage, "invalid value \"\(limit)\" for --limit: must be at most \(maxLimit) per source",
         hint: .command("\(plugins[0].name) search \(query.text.typed) --limit \(limit)"))
     }
-    let output = try OutputOptions(invocation, in: context)
     var search = SearchOfSources(
       query, limit: limit, within: options.deadline ?? SearchOfSources.defaultTime,
       options.cachePolicy, chosen: output.fields)
     (search.selection, search.countsOnly) = (selection, invocation.has(.count))
+    search.values = values
     var writer = try SearchWriter(search, plugins, output, context)
     let left = Mutex(plugins.map(\.name))
     context.progress.say { "Searching \(left.withLock { $0.joined(separator: ", ") })…" }
@@ -152,12 +162,14 @@ struct SearchWriter {
       context.terminal.width < Self.minWidthForTables ? output.inCards : output
     self.context = context
     names = plugins.map(\.name)
-    var listing = try output.listing(
+    // The fields to show are those of the summary.
+    var listing = try (search.values == nil ? output : output.ofAllFields).listing(
       "search", of: nil, query: search.query,
       fields: search.countsOnly ? SearchHit.ofCounts : SearchHit.fields(of: plugins),
       layout: RecordLayout(card: search.countsOnly ? ["source", "count"] : []))
     listing.object = \.object
-    isGrouped = output.isForPeople && listing.chosen == nil && !search.countsOnly
+    isGrouped =
+      output.isForPeople && listing.chosen == nil && !search.countsOnly && search.values == nil
     if let typed = search.selection?.order, !isGrouped {
       let sorted = SelectionText(conditions: [], order: typed)
       order = try Selection(sorted, listing.fields, at: Date(), inAnyCase: true).order
@@ -199,11 +211,7 @@ struct SearchWriter {
           "The records of each source are sorted; those of all together with --fields")
       }
     } else {
-      let hits = searches.flatMap(\.hits)
-      if output.isForPeople || order != nil { try printer.print(order?.sorted(hits) ?? hits) }
-      var summary = ListingSummary(joining: searches.map(\.answer))
-      summary.count = hits.count
-      try printer.finish(summary)
+      try printAll(searches)
     }
     if asked.countsOnly {
       let count = searches.reduce(0) { $0 + $1.outcome.number }
@@ -240,6 +248,21 @@ struct SearchWriter {
       ? .partial : .success
   }
 
+  /// Prints the records of all sources, or their summary, after those that are printed already.
+  private mutating func printAll(_ searches: [SourceSearch]) throws {
+    var summary = ListingSummary(joining: searches.map(\.answer))
+    if let values = asked.values {
+      let listing = SummaryListing(
+        verb: "search", source: nil, query: asked.query.text, limit: values.limit, output: output,
+        context: context)
+      return try listing.print(values.rows, summary)
+    }
+    let hits = searches.flatMap(\.hits)
+    if output.isForPeople || order != nil { try printer.print(order?.sorted(hits) ?? hits) }
+    summary.count = hits.count
+    try printer.finish(summary)
+  }
+
   private mutating func showReady() throws {
     for index in names.indices where shown[index] == nil {
       guard let search = waiting.removeValue(forKey: index) else {
@@ -251,7 +274,7 @@ struct SearchWriter {
       guard search.failure == nil else { continue }
       if isGrouped {
         try showGroup(search)
-      } else if !output.isForPeople, order == nil {
+      } else if !output.isForPeople, order == nil, asked.values == nil {
         // The columns of a table are measured together.
         try printer.print(search.hits)
       }

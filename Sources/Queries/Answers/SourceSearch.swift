@@ -1,6 +1,7 @@
 package import AggregatorKit
 package import AggregatorSelection
 package import AggregatorTerminal
+import Synchronization
 
 /// A search of several sources at once.
 package struct SearchOfSources: Sendable {
@@ -20,6 +21,11 @@ package struct SearchOfSources: Sendable {
   package var selection: SelectionText?
   /// True if only the number of the selected records of each source is asked for.
   package var countsOnly = false
+  /// Reads the selected records of all sources in the place of printing them; `nil` to print them.
+  package var values: SearchedValues?
+
+  /// True for an answer of all selected records, not of the first ones.
+  fileprivate var readsAll: Bool { countsOnly || values != nil }
 
   package init(
     _ query: SearchQuery, limit: Int, within time: Duration, _ cachePolicy: CachePolicy,
@@ -30,6 +36,63 @@ package struct SearchOfSources: Sendable {
     self.time = time
     self.cachePolicy = cachePolicy
     self.chosen = chosen
+  }
+}
+
+/// The values of the selected records of several sources, for a summary of all of them.
+package final class SearchedValues: Sendable {
+  private struct State {
+    var reader: FieldSummaryReader<SearchHit>
+    var failure: CommandError?
+  }
+
+  /// The most rows to print; `nil` for all.
+  package let limit: Int?
+
+  /// The names of the fields that are read.
+  package let names: [String]
+
+  private let summary: FieldSummary
+  private let state: Mutex<State>
+
+  /// Fails with code `usage` if none of the sources has all fields of the summary and of the selection.
+  package init(
+    _ summary: FieldSummary, of plugins: [any Plugin], _ selection: SelectionText, limit: Int?
+  ) throws(CommandError) {
+    let fields = SearchHit.fields(of: plugins)
+    let named = summary.naming(fields)
+    let reader = try named.reader(of: fields)
+    let selected = try selection.fieldNames()
+    let names = Set(reader.names + selected)
+    let isPossible = plugins.contains { plugin in
+      names.isSubset(of: SearchHit.commonNames + plugin.fieldNames(orTyped: selected))
+    }
+    guard isPossible else {
+      let list = names.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
+      throw CommandError(.usage, "no source has all of the fields \(list)")
+    }
+    (self.summary, self.names, self.limit) = (named, reader.names, limit)
+    state = Mutex(State(reader: reader))
+  }
+
+  /// Fails with code `usage` if there are too many groups.
+  package var rows: SummaryRows {
+    get throws(CommandError) {
+      let state = state.withLock { $0 }
+      if let failure = state.failure { throw failure }
+      return try state.reader.rows
+    }
+  }
+
+  /// Fails with code `usage` if a source lacks a field.
+  fileprivate func check(_ plugin: some Plugin) throws(CommandError) {
+    _ = try summary.reader(of: SearchHit.fields(of: [plugin]))
+  }
+
+  fileprivate func add(_ hits: [SearchHit]) {
+    state.withLock { state in
+      do throws(CommandError) { try state.reader.add(hits) } catch { state.failure = error }
+    }
   }
 }
 
@@ -112,6 +175,7 @@ extension Plugin {
       selection = try search.selection.map { text throws(CommandError) in
         try Selection(text, fields, at: environment.now(), inAnyCase: true)
       }
+      try search.values?.check(self)
     } catch {
       outcome.leaveOut(error.message)
       isLeftOut = true
@@ -168,14 +232,19 @@ extension Plugin {
     }
     var run = ListingRun(
       source, of: self, matching: search.query,
-      search.countsOnly
+      search.readsAll
         ? .all(pageSize: 1000) : .page(of: min(search.limit, policy.largestPage)), outcome)
-    (run.countsOnly, run.outcome.isNumber) = (search.countsOnly, search.countsOnly)
+    (run.countsOnly, run.outcome.isNumber) = (search.countsOnly, search.readsAll)
     run.store = environment.store
-    run.chosen = search.chosen
+    run.chosen = search.values?.names ?? search.chosen
     run.detailsHint = .command("\(name) search \(search.query.text.typed) --details")
     defer { outcome = run.outcome }
-    return try await run.records()
+    guard let values = search.values else { return try await run.records() }
+    while let records = try await run.next() {
+      let origin = run.outcome.origin ?? .cached
+      values.add(records.map { SearchHit($0, of: self, from: origin) })
+    }
+    return []
   }
 
   /// The name or title of a record: the first field in a row that is not its ID; empty if there is none.
@@ -226,6 +295,8 @@ package struct SearchHit: SourceRecord {
     Field("label", "Label", \.label, about: "The name or title."),
     Field("origin", "Origin", \.origin, about: "The origin: live, cached or bundled."),
   ]
+
+  fileprivate static let commonNames = common.map(\.name)
 
   /// The fields of several sources; null for records of a source without the field.
   package static func fields(of plugins: [any Plugin]) -> [Field<SearchHit>] {

@@ -6,8 +6,8 @@ import DeclaredSource
 extension SelectionText {
   /// `nil` without an option that selects, sorts or counts records.
   package init?(_ invocation: Invocation) {
-    guard [.condition, .order, .count].contains(where: invocation.has) else { return nil }
-    self.init(conditions: invocation.texts(.condition), order: invocation.text(.order))
+    guard Option.selecting.contains(where: invocation.has) else { return nil }
+    self.init(conditions: invocation.texts(.condition), order: invocation.orderOfRecords)
   }
 
   /// The options of a command line that say the same.
@@ -63,11 +63,8 @@ extension Selection {
   package init?(
     _ invocation: Invocation, _ fields: [Field<Item>], at now: Date
   ) throws(CommandError) {
-    guard Option.selecting.contains(where: invocation.has) else { return nil }
-    try self.init(
-      SelectionText(
-        conditions: invocation.texts(.condition), order: invocation.orderOfRecords),
-      fields, at: now, inAnyCase: true)
+    guard let text = SelectionText(invocation) else { return nil }
+    try self.init(text, fields, at: now, inAnyCase: true)
   }
 
   package static var note: String {
