@@ -367,8 +367,17 @@ struct ArgumentScan {
       if let error = refusal(of: pending) { throw error }
       throw CommandError(
         .usage, "missing value for \(pending.spelling)",
-        hint: pending == .condition ? .command("help \(HelpTopic.filters.rawValue)") : nil)
+        hint: pending == .condition
+          ? .command("help \(HelpTopic.filters.rawValue)") : fieldHint(for: pending))
     }
+  }
+
+  /// The fields of the command, for an option whose value names some of them.
+  private func fieldHint(for option: Option) -> Hint? {
+    guard ([.fields, .order] + Option.summarizing).contains(option),
+      let fields = command?.fields, !fields.isEmpty
+    else { return nil }
+    return .words("available fields: \(fields.map(\.id).joined(separator: ", "))")
   }
 
   /// The error for an option that the command does not accept, whatever its value; `nil` for one that it does.
@@ -487,7 +496,9 @@ struct ArgumentScan {
     let suggestion =
       (isLetter
         ? tree.option(meantByLetter: name, among: names)
-        : tree.condition(meantBy: name, value, at: node) ?? tree.command(meantBy: name, at: node))
+        : tree.argument(meantBy: name, value, at: node)
+          ?? tree.condition(meantBy: name, value, at: node)
+          ?? tree.command(meantBy: name, at: node))
       ?? tree.option(meant: name, among: names).map { option in
         let format = value.flatMap { option == Option.format.name ? Format(rawValue: $0) : nil }
         return "--\(option)" + (format.map { " \($0.rawValue)" } ?? "")

@@ -116,6 +116,13 @@ extension CommandTree {
     return "\(Option.condition.spelling) \("\(field.id)=\(value ?? "VALUE")".typed)"
   }
 
+  /// The command with the only argument that it has, which an option is named after: `heroes show 1` for `--id 1`.
+  package func argument(meantBy name: String, _ value: String?, at node: Node) -> String? {
+    let words = node.command?.arguments.split { !$0.isLetter }.filter { $0 == $0.uppercased() }
+    guard let value, let words, Set(words) == [name.uppercased()[...]] else { return nil }
+    return "\(node.path) \(value.typed)"
+  }
+
   /// - Parameter isWhole: True if the name cannot be the beginning of another one.
   package func option(
     meant name: String, among names: [String], isWhole: Bool = false
@@ -165,6 +172,11 @@ extension CommandTree {
         error.suggestion = "--port \(word)"
       } else if Int(word) != nil, node.command?.options.contains(.limit) == true {
         error.suggestion = "\(Option.limit.spelling) \(word)"
+      } else if let option = node.command?.options.first(where: { $0.name == word }),
+        option.value == nil
+      {
+        // `heroes list all` for `heroes list --all`.
+        error.suggestion = option.spelling
       } else if node.word == "list", word.first != "-", path.count == 2 {
         // `heroes list spider` for `heroes search spider`, `query list euro` for `query show euro`.
         let verbs = find([path[0]]).node.children.map(\.word)
@@ -183,10 +195,11 @@ extension CommandTree {
       // `sources heroes` for `sources show heroes`.
       near = "\(node.path) show \(word)"
     } else if node.path == "query", word == "run", rest.count > 1,
-      catalog.savedQueries[rest[1]] != nil
+      let name = catalog.savedQueries[rest[1]]?.name
+        ?? nearest(to: rest[1], in: catalog.savedQueries.names)
     {
       // A saved query is a command.
-      near = rest.dropFirst().map(\.typed).joined(separator: " ")
+      near = ([name] + rest.dropFirst(2).map(\.typed)).joined(separator: " ")
     } else if isSource, self.word(named: word, under: node) == nil,
       groups.flatMap(\.nodes).contains(where: { $0.word == word })
     {
@@ -294,7 +307,9 @@ extension CommandTree {
       error.suggestion =
         sourceFirst(rest, where: { meant(by: $0, among: catalog.sources) })
         ?? (verb == word ? nil : "\(source) \(verb)")
-      error.hint = catalog.availableSources()
+      let sources = catalog.availableSources()
+      error.hint =
+        error.suggestion == nil ? .steps(sources, .command("\(source) \(verb)")) : sources
       return error
     }
     let candidates = root.children.map(\.word) + shownCandidates.map(\.word)
@@ -311,10 +326,11 @@ extension CommandTree {
           }.first
       }
     // `hero list` for `heroes list`.
-    if let source = error.suggestion, rest.count == 2,
+    if let source = error.suggestion, rest.count > 1,
+      rest.count == 2 || catalog.sources.contains(source),
       find([source]).node.children.contains(where: { $0.word == rest[1] })
     {
-      error.suggestion = "\(source) \(rest[1])"
+      error.suggestion = ([source] + rest.dropFirst().map(\.typed)).joined(separator: " ")
     }
     let longer = begun(by: word, among: candidates)
     if error.suggestion == nil, 2...8 ~= longer.count {
@@ -395,7 +411,8 @@ extension CommandTree {
     let names = accepted.map(\.name)
     let isFile = option == .outputFile && names.contains(Option.format.name)
     let own =
-      (option.value == nil ? nil : condition(meantBy: option.name, value, at: node))
+      argument(meantBy: option.name, value, at: node)
+      ?? (option.value == nil ? nil : condition(meantBy: option.name, value, at: node))
       ?? command(meantBy: option.name, at: node)
       ?? self.option(meant: option.name, among: names, isWhole: true).map { "--\($0)" }
     if rest.count > 1, node.command?.arguments.contains(" -- ") == true {
@@ -461,26 +478,13 @@ extension CommandTree {
       lines.append([source, node.path] + rest.dropFirst())
       if node.takesSource, rest.count == 1, isOther { lines.append([source, "list"]) }
     } else if rest.isEmpty || !node.takesSource {
-      // `search lamp --stats id` for that of a source: the first one that `--source` names, or that has the fields.
-      func names(in options: [Option]) -> [String] {
-        given.filter { options.contains($0.option) }.compactMap(\.value)
-          .flatMap { $0.split(separator: ",").map { String($0.prefix { $0 != ":" }) } }
-      }
-      let fields = names(in: [.groupBy, .stats, .distinct])
-      let named = names(in: [.source]).first { catalog.sources.contains($0) }
-      let found = (named.map { [$0] } ?? catalog.sources).compactMap { source in
-        let verb = find([source, node.path])
-        return verb.rest.isEmpty && verb.node.command?.options.contains(option) == true
-          ? (words: [source, node.path] + rest, command: verb.node.command) : nil
-      }
-      let fitting = found.first { line in
-        fields.allSatisfy((line.command?.fields ?? []).map(\.id).contains)
-      }
-      if let line = fitting ?? (named == nil && !fields.isEmpty ? nil : found.first),
-        let command = line.command
-      {
-        return (line.words, command)
-      }
+      // `search lamp --all` for that of a source: the first one that `--source` names.
+      let named = given.first { $0.option == .source }?.value?.split(separator: ",").map(
+        String.init
+      )
+      .first(where: catalog.sources.contains)
+      lines = (named.map { [$0] } ?? catalog.sources).map { [$0, node.path] + rest }
+        .filter { find(Array($0.prefix(2))).rest.isEmpty }
     }
     return lines.lazy.compactMap { words in
       find(words).node.command.flatMap { $0.options.contains(option) ? (words, $0) : nil }

@@ -23,6 +23,15 @@ import Testing
 
   private func write(_ text: String) throws { try home.sandbox.write(text, to: Self.file) }
 
+  @Test func `query run suggests the saved query, or one of a near name`() async throws {
+    try await save("euro", "countries", "list", "--where", "region=EU", "--offline")
+    for name in ["euro", "eruo"] {
+      let outcome = try await run("query", "run", name, "--json")
+      #expect(outcome.status == 64, "\(outcome)")
+      #expect(outcome.errors.contains("\n\nDid you mean \"euro\"?\n"), "\(outcome)")
+    }
+  }
+
   @Test func `a saved query runs, with further arguments`() async throws {
     let saved = try await run(
       "query", "save", "euro", "--", "countries", "list", "--where", "region=EU", "--offline")

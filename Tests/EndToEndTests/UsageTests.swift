@@ -149,7 +149,7 @@ import Testing
     ),
     (
       "list spider",
-      "\"list\" requires a source: aggregator SOURCE list\nhint: available sources: \(sourceNames.joined(separator: ", "))"
+      "\"list\" requires a source: aggregator SOURCE list\nhint: available sources: \(sourceNames.joined(separator: ", "))\nhint: aggregator \(sourceNames[0]) list"
     ),
     (
       "--versoin",
@@ -346,24 +346,28 @@ import Testing
       "\"sync\" does not accept --max-pages\n\nDid you mean \"\(sourceNames[0]) sync --max-pages 3\"?\nhint: aggregator help \(sourceNames[0]) sync"
     ),
     (
-      "search spider --stats id",
-      "\"search\" does not accept --stats\n\nDid you mean \"heroes search spider --stats id\"?\nhint: aggregator help heroes search"
+      "search spider --all",
+      "\"search\" does not accept --all\n\nDid you mean \"\(sourceNames[0]) search spider --all\"?\nhint: aggregator help \(sourceNames[0]) search"
     ),
     (
-      "search spider --source heroes --group-by publisher",
-      "\"search\" does not accept --group-by\n\nDid you mean \"heroes search spider --group-by publisher\"?\nhint: aggregator help heroes search"
+      "search spider --source=products,heroes --max-pages 2",
+      "\"search\" does not accept --max-pages\n\nDid you mean \"products search spider --max-pages 2\"?\nhint: aggregator help products search"
     ),
     (
-      "search spider --stats publisher",
-      "\"search\" does not accept --stats\n\nDid you mean \"heroes search spider --stats publisher\"?\nhint: aggregator help heroes search"
+      "hero show 1443",
+      "unknown source or command \"hero\"\n\nDid you mean \"heroes show 1443\"?\nhint: aggregator help"
     ),
     (
-      "search spider --source=products,heroes --stats id",
-      "\"search\" does not accept --stats\n\nDid you mean \"products search spider --stats id\"?\nhint: aggregator help products search"
+      "heroes show --id 1443",
+      "\"heroes show\" does not accept --id; \"sources add\" and \"sources edit\" do\n\nDid you mean \"heroes show 1443\"?\nhint: aggregator help heroes show"
     ),
     (
-      "search spider --source nope --stats id",
-      "\"search\" does not accept --stats\n\nDid you mean \"heroes search spider --stats id\"?\nhint: aggregator help heroes search"
+      "search --query spider",
+      "unknown option \"--query\"\n\nDid you mean \"search spider\"?\nhint: aggregator help search"
+    ),
+    (
+      "countries list all",
+      "unexpected argument \"all\"\n\nDid you mean \"--all\"?\nhint: aggregator help countries list"
     ),
     (
       "man --help",
@@ -526,6 +530,14 @@ import Testing
     ("--limit 5", "--limit requires a source or command\nhint: aggregator help"),
     ("heroes list --limit", "missing value for --limit"),
     ("heroes list --where", "missing value for --where\nhint: aggregator help filters"),
+    (
+      "countries list --group-by",
+      "missing value for --group-by\nhint: available fields: code, name, region, capital"
+    ),
+    (
+      "countries list --sort",
+      "missing value for --sort\nhint: available fields: code, name, region, capital"
+    ),
     (
       "countries list -f",
       "\"countries list\" does not accept -f; \"api\" does\nhint: aggregator help countries list"
