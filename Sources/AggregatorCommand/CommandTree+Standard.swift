@@ -89,7 +89,7 @@ extension Plugin {
         }
       return CommandTree.Node(
         "\(name) \(verb.rawValue)",
-        missing.map { "Not available: \(name) have no \($0)" }
+        missing.map { "Not available: \(noun.word(for: 2)) have no \($0)" }
           ?? verb.summary(noun, isEndless: policy.isEndless),
         command(for: verb).attributed(to: self))
     }
