@@ -131,6 +131,22 @@ package enum SQLiteSchema {
     CREATE INDEX syncs_by_source ON syncs (source, number);
     PRAGMA user_version = 6;
     """,
+    """
+    -- A lookup in a table without row numbers reads the whole of each text that it passes, such as the digests of the 100 000
+    -- rows of a file.
+    CREATE TEMP TABLE former AS SELECT source, name, value FROM checkpoints;
+    DROP TABLE checkpoints;
+    CREATE TABLE checkpoints (
+      number INTEGER PRIMARY KEY,
+      source INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      value TEXT NOT NULL,
+      UNIQUE (source, name)
+    ) STRICT;
+    INSERT INTO checkpoints (source, name, value) SELECT source, name, value FROM temp.former;
+    DROP TABLE temp.former;
+    PRAGMA user_version = 7;
+    """,
   ]
 
   /// The version of the files that this program writes.

@@ -40,7 +40,7 @@ struct StoreFileTests {
     try await store.save([StoreEntry("a")])
     let database = try directory.database()
     #expect(try database.texts("PRAGMA journal_mode") == ["wal"])
-    #expect(try database.texts("PRAGMA user_version") == ["6"])
+    #expect(try database.texts("PRAGMA user_version") == ["7"])
     #expect(try await directory.store().ids() == ["a"])
   }
 
@@ -200,7 +200,7 @@ struct StoreFileTests {
       """)
     let store = directory.store()
     #expect(try await store.ids() == ["a"])
-    #expect(try database.texts("PRAGMA user_version") == ["6"])
+    #expect(try database.texts("PRAGMA user_version") == ["7"])
     try await store.save([StoreEntry("c")])
     #expect(try await store.ids() == ["a", "c"])
     #expect(try await store.status(of: "things").deleted == 1)
@@ -251,8 +251,35 @@ struct StoreFileTests {
     _ = try await upgraded.restore(["c"], of: "things")
     #expect(try await upgraded.ids("spiderman") == ["c"])
     #expect(try database.texts("SELECT folded FROM records") == folded)
-    #expect(try database.texts("PRAGMA user_version") == ["6"])
+    #expect(try database.texts("PRAGMA user_version") == ["7"])
     #expect(try schema() == index)
+    #expect(try database.isSound())
+    #expect(directory.warnings.isEmpty)
+  }
+
+  @Test func `upgrades a file of version 6, and keeps its checkpoints`() async throws {
+    let first = CheckpointUpdate("at", from: nil, to: "1")
+    _ = try await store.save(
+      StoreBatch([StoreEntry("a")], update: first), of: "things", at: .day())
+    let database = try directory.database()
+    let latest = try schema()
+    try database.execute(
+      """
+      DROP TABLE checkpoints;
+      CREATE TABLE checkpoints (
+        source INTEGER NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (source, name)
+      ) STRICT, WITHOUT ROWID;
+      INSERT INTO checkpoints VALUES (1, 'at', '1'), (1, 'other', '2');
+      PRAGMA user_version = 6;
+      """)
+    let upgraded = directory.store()
+    #expect(try await upgraded.checkpoint("at", of: "things") == "1")
+    let next = StoreBatch(
+      [StoreEntry("b")], update: CheckpointUpdate("at", from: "1", to: "3"))
+    #expect(try await upgraded.save(next, of: "things", at: .day(2)).didMoveCheckpoint)
+    let state = try await upgraded.state(of: "things", checkpoints: ["at", "other"])
+    #expect(state.checkpoints == ["at": "3", "other": "2"])
+    #expect(try schema() == latest)
     #expect(try database.isSound())
     #expect(directory.warnings.isEmpty)
   }
@@ -296,7 +323,7 @@ struct StoreFileTests {
     let changes = try await reconcile(["a"], from: "1", to: nil, with: upgraded)
     #expect((changes.changed, changes.removedUpstream) == (1, 1))
     #expect(try await upgraded.ids() == ["a", "b"])
-    #expect(try database.texts("PRAGMA user_version") == ["6"])
+    #expect(try database.texts("PRAGMA user_version") == ["7"])
     #expect(try schema() == latest)
     #expect(directory.warnings.isEmpty)
     #expect(try database.isSound())
