@@ -193,7 +193,8 @@ import Testing
     let words =
       "warning: odd: whole numbers beyond 64 bits are rounded to about 16 digits: \"n\"\n"
     let lines = [
-      "odd list --offline", "odd list --stats n", "odd list --where n>2", "export odd -o -",
+      "odd list --offline", "odd list --stats n", "odd list --where n>2",
+      "export odd -o - --format csv",
       "export odd -o odd.csv", "sql",
     ]
     let query = "SELECT n FROM odd"
