@@ -323,7 +323,9 @@ extension Plugin {
 
   /// The refusal of a request while the service has demanded a pause, of whatever process; `nil` if it may be sent.
   package func refusal(in environment: PluginEnvironment) async -> SourceError? {
-    guard let service = try? service(in: environment) else { return nil }
+    guard !environment.overridesPauses, let service = try? service(in: environment) else {
+      return nil
+    }
     return await sharedState(of: service, in: environment).refusal(of: service.caller.account)
   }
 
@@ -380,9 +382,11 @@ extension Plugin {
       return "Requests of \(name) are limited to \(rate) by \(other), a source of the same host: "
         + "the lowest rate holds for all"
     }
-    let limited = others.filter { $0.1?.interval ?? 0 < interval }.map(\.0)
-    guard let own, !limited.isEmpty else { return nil }
-    let names = limited.joined(separator: ", ")
+    // Beside another one of this rate, nothing changes for the others.
+    guard let own, !others.isEmpty, others.allSatisfy({ $0.1?.interval ?? 0 < interval }) else {
+      return nil
+    }
+    let names = others.map(\.0).joined(separator: ", ")
     return "The rate limit \(own) of \(name) holds for \(names), too, on the same host"
   }
 

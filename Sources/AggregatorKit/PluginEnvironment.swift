@@ -27,6 +27,7 @@ public struct PluginEnvironment: Sendable {
     var pageParameters: [String: Int] = [:]
     var isReplaying = false
     var readsChangedFiles = true
+    var overridesPauses = false
     let authorizer: Authorizer
     var localState: SharedState
   }
@@ -46,6 +47,12 @@ public struct PluginEnvironment: Sendable {
   package var readsChangedFiles: Bool {
     get { values.readsChangedFiles }
     set { values.readsChangedFiles = newValue }
+  }
+
+  /// True if ``Plugin/refusal(in:)`` refuses nothing, as with ``CachePolicy/overridesPauses``.
+  package var overridesPauses: Bool {
+    get { values.overridesPauses }
+    set { values.overridesPauses = newValue }
   }
 
   /// Stores records; `nil` to store nothing.

@@ -86,6 +86,7 @@ extension Command {
         since, each, table, single, probe, allowHost, replace,
         .dryRun.with(about: "print what was found without saving it"),
         .yes.with(about: "save it even if the paging could not be verified"), .json,
+        .refresh.with(about: "send requests even if they are paused after a rate limit"),
         .timeout.with(about: "time limit of all requests, and later of a page: 10 (seconds), 2m"),
         .maxSize,
       ],
@@ -431,6 +432,7 @@ extension Command {
   /// The failure of a request, or of what the command line says of a source.
   static func failure(of error: SourceError, with secrets: NewSecrets) -> CommandError {
     var failure = CommandError(error)
+    if error.code == .rateLimited { failure.hint = error.hint(settings: []) }
     let response = error.cause as? UnusableResponse
     if case .unauthorized? = response { failure.code = .key }
     let isRefused = error.code == .invalidKey || response?.keyPlace != nil

@@ -22,7 +22,7 @@ extension Command {
     _ context: CommandContext
   ) async throws -> ExitCode {
     try invocation.refuseArguments(after: 1)
-    for option in [curl, openAPI, header, body, each, table, since, single, probe]
+    for option in [curl, openAPI, header, body, each, table, since, single, probe, .refresh]
       + manifestOptions + signInOptions where invocation.has(option)
     { throw CommandError.exclusive(tap.spelling, option.spelling) }
     guard folder.feeds != nil else {

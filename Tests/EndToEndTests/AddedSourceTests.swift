@@ -579,8 +579,14 @@ import Testing
       #expect(refused.status == 75, "\(refused)")
       #expect(refused.errors.contains("rate limited by the service "), "\(refused)")
       #expect(refused.errors.contains(", after GET /later\nhint: retry in "), "\(refused)")
+      if line.hasPrefix("sources") {
+        #expect(refused.errors.hasSuffix("; --refresh retries now\n"), "\(refused)")
+      }
     }
     #expect(busy.requests.count == count)
+    let added = try await home.run("sources add others \(busy.baseURL)/others --single --refresh")
+    #expect(added.status == 0 && added.errors == "", "\(added)")
+    #expect(busy.requests.count == count + 1)
   }
 
   @Test func `a failure that may pass is tried again, and then says to try later`() async throws {

@@ -167,6 +167,7 @@ package final class CommandContext: Sendable {
     }
     environment.maxSize = invocation.size(.maxSize)
     environment.readsChangedFiles = !invocation.has(.offline)
+    environment.overridesPauses = invocation.has(.refresh)
     signIns.add(environment.authorizer)
     return environment
   }

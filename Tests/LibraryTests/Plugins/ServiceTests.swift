@@ -135,6 +135,9 @@ struct ServiceTests {
     #expect(other.rateNote(in: environment) == nil)
     environment.sources = { [fast, equal] }
     #expect(fast.rateNote(in: environment) == nil)
+    // Another source has this rate already, so that nothing changes for the faster one.
+    environment.sources = { [fast, equal, none] }
+    #expect(fast.rateNote(in: environment) == nil)
   }
 
   @Test func `an unknown source's rate holds from its first call, and an hour after its last`()
