@@ -228,7 +228,7 @@ package struct Condition<Item>: Sendable {
     case .compare(.equal, let operand): return operand.isEqual(to: values)
     case .compare(.notEqual, let operand): return !operand.isEqual(to: values)
     case .compare(.contains, let operand):
-      return values.contains { FoldedText($0.cell).contains(operand.folded) }
+      return values.contains(where: operand.isContained)
     case .compare(let comparison, let operand):
       return values.contains { operand.order(of: $0).map(comparison.accepts) ?? false }
     case .oneOf(let operands): return operands.contains { $0.isEqual(to: values) }

@@ -15,6 +15,8 @@ struct Operand: Sendable {
 
   let text: String
   let folded: FoldedText
+  /// The words of a text with spaces; `nil` for others.
+  private let words: FoldedText?
   let number: Numeral?
   let bool: Bool?
   /// True for a number with zeros before it, such as 007, which is equal to no other text of this number.
@@ -27,6 +29,10 @@ struct Operand: Sendable {
   init(_ text: String, at now: Date) {
     self.text = text
     folded = FoldedText(text)
+    // A space before or after the text asks for one there.
+    let isPhrase = text.contains(where: \.isWhitespace) && text.trimmed == text
+    let phrase = isPhrase ? FoldedText(wordsOf: text) : nil
+    words = phrase?.text.contains(" ") == true ? phrase : nil
     number = Numeral(typed: text)
     isCode = text.isCode
     bool =
@@ -63,6 +69,13 @@ struct Operand: Sendable {
   /// True if one of the values is equal; without any, an empty operand is.
   func isEqual(to values: PresentValues) -> Bool {
     text.isEmpty ? values.isEmpty : values.contains(where: equals)
+  }
+
+  /// True if the text of a value has this one; a space in it may be a sign there that folding leaves out, as in O'Brien.
+  func isContained(in value: JSON) -> Bool {
+    let text = value.cell
+    return FoldedText(text).contains(folded)
+      || words.map { FoldedText(wordsOf: text).contains($0) } ?? false
   }
 
   private func equals(_ value: JSON) -> Bool {

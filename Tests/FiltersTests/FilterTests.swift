@@ -39,6 +39,17 @@ import Testing
     #expect(try !Thing(id: 1).matches("text~/x*/") && thing.matches("text~/x*/"))
   }
 
+  @Test func `a space of a text that values contain may be a sign there that is left out`() throws {
+    let thing = Thing(id: 1, text: "Ann O’Brien, Spider-Man")
+    for text in ["obrien", "o brien", "O'BRIEN", "ann o brien", "brien spider man", "o brien, sp"] {
+      #expect(try thing.matches("text~\"\(text)\""), "\(text)")
+    }
+    // Spaces at the ends are those of the value.
+    for text in ["nn obrien x", "an no", " brien", "spider ", "' x", "' ann"] {
+      #expect(try !thing.matches("text~\"\(text)\""), "\(text)")
+    }
+  }
+
   @Test func `compares fields whose names need quotes`() throws {
     let fields = [Field<Thing>("Customer Name", "Customer", \.text, about: "")]
     func filter(_ text: String) throws -> Filter<Thing> {
