@@ -209,7 +209,7 @@ package struct Command: Sendable {
   private let makeExamples: @Sendable () -> [(String, String)]
   private let body: @Sendable (Invocation, CommandContext) async throws -> ExitCode
   private var failure: @Sendable (SourceError) -> CommandError = { CommandError($0) }
-  private var kinds: @Sendable (CommandContext) async -> [String: FieldKind] = { _ in [:] }
+  private var kinds: @Sendable (CommandContext) async -> [String: String] = { _ in [:] }
 
   var takesArguments: Bool { !arguments.isEmpty }
 
@@ -252,7 +252,7 @@ package struct Command: Sendable {
     var fields = fields
     let kinds = await kinds(context)
     for index in fields.indices where fields[index].kind == FieldKind.any.rawValue {
-      fields[index].kind = (kinds[fields[index].id] ?? .any).rawValue
+      fields[index].kind = kinds[fields[index].id] ?? FieldKind.any.rawValue
     }
     try RecordPrinter.print(
       fields, as: output.plainListing("fields", FieldEntry.self, namesFields: false), output,

@@ -376,18 +376,24 @@ import Testing
 
   @Test func `a file keeps the order of its columns, and the fields have kinds`() async throws {
     try write(
-      "sku,In Stock,Name,Price\nA1,true,Bolt,1.5\nB2,false,Nut,2\n", to: "inv.csv")
+      "sku,In Stock,Name,Price,Made\nA1,true,Bolt,1.5,2026-01-05\nB2,false,Nut,2,2025-11-30\n",
+      to: "inv.csv")
     #expect(try await home.run("sources add inv inv.csv --id sku").status == 0)
     func kinds() async throws -> [String] {
       let help = try await home.run("inv list --fields help")
       return help.lines.map { $0.split(separator: "\t").prefix(2).joined(separator: " ") }
     }
     #expect(
-      try await kinds() == ["id any", "sku any", "In Stock bool", "Name any", "Price number"])
+      try await kinds() == [
+        "id any", "sku any", "In Stock bool", "Name any", "Price number", "Made any",
+      ])
     let csv = try await home.run("inv list --csv --where sku=B2")
-    #expect(csv.output == "id,sku,In Stock,Name,Price\r\nB2,B2,false,Nut,2\r\n")
     #expect(
-      try await kinds() == ["id text", "sku text", "In Stock bool", "Name text", "Price number"])
+      csv.output == "id,sku,In Stock,Name,Price,Made\r\nB2,B2,false,Nut,2,2025-11-30\r\n")
+    #expect(
+      try await kinds() == [
+        "id text", "sku text", "In Stock bool", "Name text", "Price number", "Made date",
+      ])
     // The name of a record is its title, wherever it is.
     #expect(try await home.run("inv show nut --fields sku").lines == ["B2"])
     let cards = try await home.run("inv show B2 --format cards")

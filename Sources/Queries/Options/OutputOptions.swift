@@ -266,7 +266,7 @@ package struct FieldEntry: Entry {
 
   package static let fields: [Field<FieldEntry>] = [
     Field("name", "Name", \.id, about: "The name for --fields, and the JSON key."),
-    Field("kind", "Kind", \.kind, about: "text, integer, number, bool, list or any."),
+    Field("kind", "Kind", \.kind, about: "text, date, integer, number, bool, list or any."),
     Field("about", "Description", \.about, about: "The description."),
   ]
 }

@@ -1,3 +1,4 @@
+import AggregatorFilters
 package import AggregatorKit
 package import AggregatorSelection
 package import AggregatorTerminal
@@ -26,22 +27,24 @@ extension Invocation {
 
 extension CommandContext {
   /// The kinds of the fields of a source that may have any value, as its first cached records have them, or as its manifest
-  /// names them.
-  package func kinds(of plugin: some Plugin) async -> [String: FieldKind] {
+  /// names them; `date` for texts that filters compare as dates.
+  package func kinds(of plugin: some Plugin) async -> [String: String] {
     let fields = plugin.fields.filter { $0.kind == .any }
     guard !fields.isEmpty, var environment = try? localEnvironment() else { return [:] }
     environment.readsChangedFiles = false
     let records = try? await plugin.localRecords(in: environment, mayBeBundled: false).source
       .page(PageRequest(limit: 100)).records
     let manifest = (plugin as? DeclaredPlugin)?.manifest
-    var kinds: [String: FieldKind] = [:]
+    var kinds: [String: String] = [:]
     for field in fields {
       let values = (records ?? []).map { field[$0] }.filter { $0 != .null && $0 != "" }
       let found = Set(values.compactMap(\.fieldKind))
-      kinds[field.name] =
+      let kind =
         found.isEmpty
         ? manifest?.kind(ofField: field.name)
         : found == [.integer, .number] ? .number : found.count == 1 ? found.first : nil
+      let isDate = if case .date = CommonKind(of: values) { true } else { false }
+      kinds[field.name] = kind == .text && isDate ? "date" : kind?.rawValue
     }
     return kinds
   }
