@@ -362,7 +362,9 @@ extension Command {
   ) -> Command {
     let second = plugins.dropFirst().first ?? plugins.first
     let examples =
-      plugins.prefix(1).map { ("\($0.name) list --limit 5", "list the first 5 \($0.name)") }
+      plugins.prefix(1).map {
+        ("\($0.name) list --limit 5", "list the first 5 \($0.noun.word(for: 5))")
+      }
       + [second].compactMap(\.self).flatMap { plugin in
         [
           (

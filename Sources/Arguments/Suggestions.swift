@@ -36,6 +36,7 @@ extension CommandTree {
     "undelete": ["restore"], "unhide": ["restore"], "recover": ["restore"], "undo": ["restore"],
     "more": ["next"], "continue": ["next"], "browse": ["open"], "web": ["open"], "visit": ["open"],
     "fetch": ["sync", "load"], "pull": ["sync", "load"], "update": ["sync", "load", "edit", "set"],
+    "refresh": ["sync", "load"], "login": ["config"], "auth": ["config"],
     "changes": ["diff"], "changelog": ["diff"], "changed": ["diff"], "log": ["diff"],
     "compare": ["diff"], "poll": ["watch"], "monitor": ["watch"], "follow": ["watch"],
     "download": ["image", "sync", "load"], "picture": ["image"], "random": ["deal"],

@@ -195,13 +195,12 @@ struct FilterParser {
       return invalid(
         "no operator", hint: known ?? "write '=\(value)', or another of = != ~ < <= > >=")
     }
-    var operators = "write FIELD=VALUE with one of = != ~ < <= > >=, or FIELD in (A, B)"
+    let all = "FIELD=VALUE with one of = != ~ < <= > >=, or FIELD in (A, B)"
     let before = string(0..<start).split { $0.isWhitespace || $0 == "(" }.last?.lowercased()
     let isAlone = isAlone(start..<endOfField(start))
-    if isAlone, before == "not" || index < scalars.count {
-      operators =
-        "write \(shown)=\(before == "not" ? "no" : "yes") if it is true or false, or FIELD=VALUE"
-    }
+    let isShort = before == "not" || index < scalars.count
+    let state = "\(shown)=\(before == "not" ? "no" : "yes") if it is true or false, or "
+    let operators = isAlone ? "write \(state)\(isShort ? "FIELD=VALUE" : all)" : "write \(all)"
     guard index < scalars.count, let end = scalars[index...].firstIndex(where: \.isOperator) else {
       return invalid("no operator", hint: known ?? operators)
     }

@@ -228,9 +228,10 @@ extension Duration {
     return Int32(Swift.max(1, seconds * 1000 + rest))
   }
 
-  /// `10 s` or `250 ms`, of which a deadline has perhaps lost a part of a millisecond.
+  /// `10 s` or `250 ms`; `2 s` is what a deadline of as much leaves, which has lost up to 20 ms before the request.
   fileprivate var brief: String {
-    milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
+    let seconds = (milliseconds + 20) / 1000
+    return milliseconds <= seconds * 1000 ? "\(seconds) s" : "\(milliseconds) ms"
   }
 }
 

@@ -679,6 +679,19 @@ import Testing
     ),
     ("an", "unknown source or command \"an\"\nhint: aggregator help"),
     (
+      "refresh",
+      "unknown source or command \"refresh\"\n\nDid you mean \"sync\"?\nhint: aggregator help"
+    ),
+    (
+      "heroes refresh",
+      "unknown verb \"refresh\" for heroes\n\nDid you mean \"heroes sync\"?"
+        + "\nhint: aggregator help heroes"
+    ),
+    (
+      "login",
+      "unknown source or command \"login\"\n\nDid you mean \"config\"?\nhint: aggregator help"
+    ),
+    (
       "se spider",
       "unknown source or command \"se\"\nhint: names that begin with \"se\": search, serve"
     ),

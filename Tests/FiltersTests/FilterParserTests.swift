@@ -173,6 +173,10 @@ import Testing
       ("\"a b\" like c", "write \"a b\"~VALUE"), ("\"a b\"==c", "write \"a b\"=c"),
       ("not active", "write active=no"), ("!active", "write active=no"),
       ("not active and x=1", "write active=no"),
+      (
+        "active",
+        "write active=yes if it is true or false, or FIELD=VALUE with one of = != ~ < <= > >=, or FIELD in (A, B)"
+      ),
       ("active and x=1", "write active=yes"), ("!active and x=1", "write active=no"),
       ("!a=b", "write not a=b"), ("a=x and !b=y", "write not b=y"), ("!(a=b)", "write not (a=b)"),
       ("a~/fr", #"quote a text that begins with "/": a~"/fr""#),

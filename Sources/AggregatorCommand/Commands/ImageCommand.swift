@@ -29,7 +29,7 @@ extension Plugin {
             "\(name) image \(example.idArgument) -o .", "save to this directory, named after the ID"
           ),
           ("\(name) image \(example.idArgument) --size large -o large.jpg", "the largest size"),
-          ("\(name) image --all -o pictures", "save the images of all \(name)"),
+          ("\(name) image --all -o pictures", "save the images of all \(noun.word(for: 2))"),
         ] : []
     ) { invocation, context in
       guard hasImages else {

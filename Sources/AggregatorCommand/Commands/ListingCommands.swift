@@ -12,14 +12,14 @@ extension Plugin {
       fields: fields,
       notes: [Selection<Item>.note],
       examples: [
-        ("\(name) list", "the first 20 \(name)"),
-        ("\(name) list --limit 5 --json", "the first 5 \(name) as JSON"),
-        ("\(name) list --all --offline", "all cached or bundled \(name)"),
+        ("\(name) list", "the first 20 \(noun.word(for: 20))"),
+        ("\(name) list --limit 5 --json", "the first 5 \(noun.word(for: 5)) as JSON"),
+        ("\(name) list --all --offline", "all cached or bundled \(noun.word(for: 2))"),
       ]
         + [exampleField].compactMap(\.self).map { field in
           (
             "\(name) list --where \(field.name)~\(example.query.typed) --sort -\(field.name)",
-            "cached \(name) by \(field.name), in descending order"
+            "cached \(noun.word(for: 2)) by \(field.name), in descending order"
           )
         }
     ) { invocation, context in
@@ -38,7 +38,10 @@ extension Plugin {
         Selection<Item>.note,
       ],
       examples: [
-        ("\(name) search \(example.query.typed)", "\(name) that match \"\(example.query)\"")
+        (
+          "\(name) search \(example.query.typed)",
+          "\(noun.word(for: 2)) that match \"\(example.query)\""
+        )
       ]
     ) { invocation, context in
       let query = try invocation.query(example: "\(name) search \(example.query.typed)")

@@ -31,7 +31,10 @@ extension Plugin {
           + "pages can only be fetched one after another, one machine does, and the others wait with --wait.",
       ].compactMap(\.self),
       examples: [
-        ("\(name) sync\(bound)", "download \(policy.isEndless ? "ten pages" : "all \(name)")"),
+        (
+          "\(name) sync\(bound)",
+          "download \(policy.isEndless ? "ten pages" : "all \(noun.word(for: 2))")"
+        ),
         ("\(name) sync\(bound) --jobs 4 --wait", "four pages at a time; wait for the rate limit"),
       ], run: sync)
   }

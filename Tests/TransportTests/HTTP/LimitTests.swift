@@ -13,10 +13,15 @@ struct LimitTests {
   }
 
   @Test func `a limit that a deadline has shortened a little is named as it was typed`() {
-    let limit = Duration.seconds(1) - .microseconds(30)
-    #expect(
-      SourceError.unfinished("h:1", within: limit).message
-        == "no complete response from h:1 within 1 s")
+    let limits: [(Duration, String)] = [
+      (.seconds(1) - .microseconds(30), "1 s"), (.milliseconds(1994), "2 s"), (.seconds(2), "2 s"),
+      (.milliseconds(1970), "1970 ms"), (.milliseconds(2005), "2005 ms"),
+    ]
+    for (limit, text) in limits {
+      #expect(
+        SourceError.unfinished("h:1", within: limit).message
+          == "no complete response from h:1 within \(text)")
+    }
   }
 
   @Test(arguments: Engine.allCases)
