@@ -177,8 +177,11 @@ private struct ListingEntry {
   }
 
   /// True if the pages of a list are of different times, so that records may have moved from one to another between them.
+  ///
+  /// Pages that were fetched again and had not changed are also those of before.
   static func isMixed(_ list: [PageMetadata]) -> Bool {
-    list.contains { $0.generation != list.first?.generation }
+    Set(list.map(\.generation)).count > 1
+      && Set(list.map { $0.unchangedSince ?? $0.generation }).count > 1
   }
 
   /// True if the pages of a list, all of one time, have more rows than some of them say.

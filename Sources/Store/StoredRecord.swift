@@ -90,6 +90,9 @@ public struct PageMetadata: Hashable, Codable, Sendable {
   /// The generation of the listing, see ``DataSource/cached(in:freshFor:of:now:)``; `nil` for a record.
   public var generation: String?
 
+  /// The generation since which each fetch has found the same IDs, total and next page; `nil` if only the last has.
+  package var unchangedSince: String?
+
   /// The source's words about missing records; `nil` if it had none.
   package var warnings: [Warning]?
 

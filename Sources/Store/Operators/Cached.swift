@@ -84,6 +84,7 @@ struct Cached<Base: DataSource>: Decorator {
     var fetched = PageMetadata(
       next: page.next, total: page.total, endpoint: page.provenance.endpoint,
       unreadable: page.unreadable, generation: generation)
+    if let stored, !differs(page, from: stored) { fetched.unchangedSince = stored.unchangedSince }
     let kept = page.warnings.filter {
       $0.meansIncomplete || $0.isOfValues || [.endedByRule, .skippedPartition].contains($0.code)
     }
@@ -180,6 +181,7 @@ struct Cached<Base: DataSource>: Decorator {
     page.endsPartition = stored.page.endsPartition == true
     return CacheHit(
       page: page, size: request.limit, generation: stored.page.generation,
+      unchangedSince: stored.page.unchangedSince ?? stored.page.generation,
       isComplete: unreadable.count == 0)
   }
 
@@ -338,6 +340,7 @@ private struct CacheHit<Item: SourceRecord> {
   /// The number of records that were requested.
   let size: Int
   let generation: String?
+  let unchangedSince: String?
   /// False if some records cannot be decoded.
   let isComplete: Bool
 }

@@ -369,6 +369,24 @@ struct CachedTests {
     #expect((walk.ids, walk.warnings) == (Array(1...9), []))
   }
 
+  @Test func `a page that is as it was takes nothing from a list that is cached whole`()
+    async throws
+  {
+    let service = ChangingService(1...60)
+    #expect(await walk(cached(service), limit: 30).ids == Array(1...60))
+    for _ in 0..<3 {
+      #expect(try await store.coverage(of: "notes").isComplete)
+      today.turn(by: 60)
+      _ = try await cached(service, .reload).page(PageRequest(limit: 30))
+    }
+    #expect(try await store.coverage(of: "notes").isComplete)
+    service.set(Self.changed)
+    today.turn(by: 60)
+    _ = try await cached(service, .reload).page(PageRequest(limit: 30))
+    let coverage = try await store.coverage(of: "notes")
+    #expect(coverage.gap?.includes(.mixedGenerations) == true && !coverage.isComplete)
+  }
+
   @Test func `prefetches pages of its own generation`() async throws {
     let service = ChangingService(1...60)
     let source = cached(service)
