@@ -106,6 +106,8 @@ package struct SyncEnd: Equatable, Sendable {
   package var reason: String?
   /// True if it has read the list to its end, whatever is missing.
   package var isAtEnd: Bool
+  /// True if the service is not asked for a time, which is counted down.
+  package var isPaused = false
 
   package init(total: Int? = nil, reason: String? = nil, isAtEnd: Bool = false) {
     self.total = total
@@ -146,7 +148,9 @@ package struct Refreshed: Sendable {
       count.map { "\($0) \(word)" }
     }
     let first = hasMore && count > 0 ? "the first " : ""
-    let words = ["\(first)\(count.of("record"))"] + counts + ["live"]
+    // A service without a search has sent others, too.
+    let records = count.of(query.nonBlank == nil ? "record" : "matching record")
+    let words = ["\(first)\(records)"] + counts + ["live"]
     let text = "\(name): " + words.joined(separator: ", ")
     // Of a list, the gap of the cache says it.
     guard query.nonBlank != nil, let cause = badge.cause else { return Notice(.note, text) }

@@ -383,7 +383,8 @@ package struct BrowseState: Sendable {
       change(name) { ($0.sync, $0.syncStart) = (progress, nil) }
     case .synced(let name, let notice, let end):
       change(name) { ($0.sync, $0.syncStart, $0.syncEnd) = (nil, nil, end) }
-      self.notice = notice
+      // A pause says why, and how long.
+      self.notice = end.isPaused && name == source.name && pause != nil ? nil : notice
       effects = reload(name)
     case .answered(let query, let result): answered(query, result)
     case .completed(let start, let completions): effects = completed(start, completions)

@@ -208,18 +208,22 @@ package struct BrowseView {
       let doubt =
         (list.request.query.isEmpty ? nil : badge?.cause).map { ": \($0)" }
         ?? part.map { ": only a part was searched (\($0))" }
-      return "No \(drawn.state.source.name) match\(doubt ?? ""). Esc clears the filter."
+      return "\(noRecords) match\(doubt ?? ""). Esc clears the filter."
     }
-    return "No \(drawn.state.source.name) are cached. r asks the service, S syncs."
+    return "\(noRecords) are cached. r asks the service, S syncs."
   }
+
+  private var noRecords: String { "No \(RecordNoun(drawn.state.source.name).word(for: 0))" }
 
   /// The words of a picker without a match, with what may find one.
   private var noMatch: String {
-    let words = "No \(drawn.state.source.name) match"
+    let words = "\(noRecords) match"
     guard !drawn.state.isOffline else { return "\(words)." }
     guard let searched = drawn.state.searched else { return "\(words). Ctrl-R asks the service." }
     guard let cause = searched.badge.cause else {
-      return "\(words). The service sent \(searched.count.of("record"))."
+      // A service without a search may have sent any number of others.
+      let sent = searched.count > 0 ? searched.count.of("matching record") : "none either"
+      return "\(words). The service sent \(sent)."
     }
     let remedy = drawn.state.source.status.syncCommand.map { " To fetch all: \($0)" }
     return "\(words): \(cause).\(remedy ?? "")"

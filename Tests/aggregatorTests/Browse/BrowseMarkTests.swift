@@ -65,6 +65,10 @@ import Testing
     // A failure that the pause explains does not hide it.
     browsing.handle(.refreshed("heroes", .failure(BrowseFailure("failing repeatedly"))))
     #expect(browsing.text.contains("heroes: failed, paused for 11 s"))
+    var refused = SyncEnd()
+    refused.isPaused = true
+    browsing.handle(.synced("heroes", Notice(.error, "failing repeatedly"), refused))
+    #expect(browsing.text.contains("heroes: failed, paused for 11 s"))
     // A request of another part of the service ends no refusal.
     browsing.handle(.paused("heroes", nil))
     #expect(browsing.state.hasCountdown)
