@@ -134,6 +134,13 @@ import Testing
     let cached = try await home.run("heroes list --sort -id -L 1")
     #expect(cached.status == 3, "\(cached)")
     #expect(cached.errors.contains(" of 257 heroes are cached\n"), "\(cached)")
+    // Deleted ones are in neither number, as in the counts of lists.
+    let ids = try await home.column("id", "heroes list --offline -L 2").joined(separator: " ")
+    let count = try await home.column("id", "heroes list --offline --all").count
+    #expect(try await home.run("heroes delete \(ids) --yes").status == 0)
+    let fewer = try await home.run("heroes list --sort -id -L 1")
+    let words = " \(count - 2) of 255 heroes are cached\n"
+    #expect(fewer.errors.contains(words), "\(fewer)")
   }
 
   @Test func `without a key, the hint is the way to set it instead of a sync that needs it`()

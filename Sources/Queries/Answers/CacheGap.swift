@@ -34,7 +34,8 @@ package struct CacheGap {
 extension Plugin {
   /// `nil` if everything is cached, and no file has changed since, or if lists show no more than the cache either.
   package func gap(in store: any SourceStore) async throws(SourceError) -> CacheGap? {
-    let coverage = try await store.coverage(of: name)
+    let state = try await store.state(of: name, checkpoints: Coverage.checkpoints)
+    let coverage = Coverage(state)
     let isGap =
       policy.readOrder == .localFirst ? coverage.cached == 0 : !coverage.isComplete
     var change: SourceError?
@@ -53,7 +54,8 @@ extension Plugin {
         command: isSyncable ? syncArguments : nil, remedy: change.remedy.map(Hint.init),
         isOfChangedFile: true)
     }
-    let verb = coverage.cached == 1 ? "is" : "are"
+    let count = state.status.records
+    let verb = count == 1 ? "is" : "are"
     let depth = coverage.cached > 0 ? coverage.depth : nil
     let rest = depth.map { ": the service lists no more than \($0.grouped)" }
     var total = coverage.totalOfCached
@@ -78,11 +80,12 @@ extension Plugin {
     let unread = isSyncable ? nil : change.map { "; \($0.message)" }
     let end = rest ?? unread ?? coverage.gap.map { ", possibly not all: \($0)" }
     let words =
-      switch (coverage.cached, total) {
+      // Lists leave deleted records out, and so do their totals.
+      switch (coverage.cached, total.map { max($0 - state.status.hidden, count) }) {
       case (0, _): "no \(noun.word(for: 0)) are cached\(unread ?? "")"
-      case (let count, let total?):
+      case (_, let total?):
         "\(count.grouped) of \(total.grouped) \(noun.word(for: total)) \(verb) cached\(end ?? "")"
-      case (let count, nil):
+      case (_, nil):
         "\(count.grouped) \(noun.word(for: count)) \(verb) cached\(end ?? ", possibly not all")"
       }
     return CacheGap(
