@@ -93,7 +93,8 @@ extension CommandContext {
           "services", plugin.name, failure.code == .missingKey ? .missing : .failed,
           failure.message, self.remedy(for: failure, of: plugin))
       }
-      let verb = (plugin as? DeclaredPlugin)?.manifest.file == nil ? "answers" : "file read"
+      let verb =
+        (plugin as? DeclaredPlugin)?.manifest.file == nil ? "first page answered" : "file read"
       let shortfall = check.shortfall.map { _ in "the last sync may lack records" }
       let remarks = check.pageRemarks + [check.syncFailure ?? shortfall].compactMap(\.self)
       let found = check.violation ?? "\(verb) in \(check.milliseconds ?? 0) ms"
@@ -169,7 +170,7 @@ extension [Finding] {
   /// Narrower columns would break most paths.
   private static var minRoom: Int { 30 }
 
-  /// A paragraph for each area with what is in order, `✓ heroes    answers in 82 ms`, then the notes, and last the
+  /// A paragraph for each area with what is in order, `✓ heroes    first page answered in 82 ms`, then the notes, and last the
   /// problems, which a person sees without scrolling.
   package func page(on layout: TerminalLayout, hasUTF8: Bool) -> String {
     // A service names its missing key, too.
