@@ -33,7 +33,8 @@ extension Plugin {
       chain = remote.erased.cached(
         in: recordStore, freshFor: freshness, of: try service(in: environment.settings),
         now: environment.now)
-      chain = try shaped(chain.erased.lookingUpSynced(in: recordStore), in: environment)
+      chain = try shaped(
+        chain.erased.lookingUpSynced(in: recordStore, now: environment.now), in: environment)
       chain = chain.erased.synced(in: recordStore, searching: policy.localSearchBound != nil) {
         () async throws(SourceError) in try await readChangedFile(in: environment)
       }

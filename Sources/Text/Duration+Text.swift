@@ -1,3 +1,5 @@
+package import AggregatorFoundation
+
 /// A unit in which people write durations: `30s`, `1.5h`.
 package enum DurationUnit: String, Sendable {
   case milliseconds = "ms"
@@ -69,6 +71,24 @@ extension Duration {
     case ..<8.64e15: "\(Int((milliseconds / 3_600_000).rounded(.up))) h"
     default: "a very long time"
     }
+  }
+}
+
+extension Date {
+  /// The time since this date: `just now`, `15 s ago`, `3 days ago`; rounded down, but 90 to 119 seconds are `2 min ago`.
+  package func age(at now: Date) -> String {
+    let seconds = now.timeIntervalSince(self)
+    // Also if the clock was set back.
+    guard seconds >= 5 else { return "just now" }
+    let unit: Double =
+      switch seconds {
+      case ..<90: 1
+      case ..<7200: 60
+      case ..<172_800: 3600
+      default: 86_400
+      }
+    let count = Int64(min(max(2, seconds / unit), 1e9))
+    return "\(Duration.seconds(count * Int64(unit)).text) ago"
   }
 }
 

@@ -151,6 +151,26 @@ import Testing
     #expect(unknown.errors.hasPrefix("error: lamp 99 not found\n"), "\(unknown)")
   }
 
+  @Test func `a record that a complete sync has not stored is denied for the cache alone`()
+    async throws
+  {
+    #expect(try await home.add(lamps).status == 0)
+    #expect(try await home.run("lamps sync").status == 0)
+    let count = lamps.server.requests.count
+    let words = "lamp 99 not found among the 25 records cached"
+    let shown = try await home.run("lamps show 99")
+    #expect(shown.status == 1 && shown.errors.hasPrefix("error: lamps: \(words) "), "\(shown)")
+    #expect(shown.errors.contains("; the service was not asked\n"), "\(shown)")
+    #expect(shown.errors.hasSuffix("hint: aggregator lamps show 99 --refresh\n"), "\(shown)")
+    let deleted = try await home.run("lamps delete 99 --yes")
+    #expect(deleted.status == 1 && deleted.errors.contains(words), "\(deleted)")
+    #expect(lamps.server.requests.count == count)
+    let asked = try await home.run("lamps show 99 --refresh")
+    #expect(asked.status == 1, "\(asked)")
+    #expect(asked.errors.hasPrefix("error: lamps: lamp 99 not found\n"), "\(asked)")
+    #expect(try await home.run("doctor lamps").output.contains("first page answered in"))
+  }
+
   @Test func `a search of the list goes on after matches that are deleted`() async throws {
     #expect(try await home.add(lamps).status == 0)
     #expect(try await home.run("lamps delete 2 12 20 --yes").status == 0)

@@ -94,7 +94,8 @@ package struct RecordFinder<P: Plugin> {
   package func id(lookingUp text: String) async throws(SourceError) -> P.Item.ID? {
     var failure: SourceError?
     if let found = try await withID(text, &failure) { return found.item.id }
-    guard let failure, failure.code != .notFound else { return nil }
+    // One with a cause says that the service was not asked, or may have it.
+    guard let failure, failure.code != .notFound || failure.cause != nil else { return nil }
     throw failure
   }
 
@@ -316,11 +317,16 @@ package struct RecordFinder<P: Plugin> {
   }
 
   private func unknown(_ text: String, _ error: SourceError, _ matches: Matches) -> SourceError {
-    guard error.isUnknownRecord, error.remedy == nil else { return error }
-    var error = error
+    let isUnasked = error.cause is UnaskedLookup
+    guard error.isUnknownRecord, error.remedy == nil || isUnasked else { return error }
     let isNear = 1...5 ~= matches.others.count
-    error.cause = LookupAdvice(
-      hint: isNear ? candidates(matches.others) : plugin.searchHint(text))
+    var hint = isNear ? candidates(matches.others) : plugin.searchHint(text)
+    // What is hardly an ID has no remedy, and is no ID of the service either.
+    if isUnasked, error.remedy != nil, !isNear, let id = text.argument {
+      hint = .command("\(plugin.name) show \(id) --refresh")
+    }
+    var error = error
+    error.cause = LookupAdvice(hint: hint)
     return error
   }
 
@@ -357,7 +363,8 @@ extension Plugin {
       let word = noun.singular == name ? "record" : noun.singular
       let record = "\(word) \(id.description.oneLine(atMost: 80))"
       switch error.code {
-      case .notFound where error.cause == nil: error.message = "\(record) not found"
+      case .notFound where error.cause == nil || error.cause is UnaskedLookup:
+        error.message = "\(record) not found\((error.cause as? UnaskedLookup)?.words ?? "")"
       // The message of a source with a remedy says more.
       case .nothingCached where error.cause == nil && error.remedy == nil:
         error.message = "\(record) is neither cached nor bundled"

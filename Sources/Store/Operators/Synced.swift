@@ -20,8 +20,12 @@ extension DataSource {
   }
 
   /// Looks up records of a service that cannot in the store, if a complete sync has stored all of them.
-  package func lookingUpSynced(in recordStore: RecordStore<Item>) -> some DataSource<Item> {
-    SyncedLookup(base: self, recordStore: recordStore)
+  ///
+  /// The failure of one that is not there says that the service was not asked: it may have it since.
+  package func lookingUpSynced(
+    in recordStore: RecordStore<Item>, now: @escaping @Sendable () -> Date
+  ) -> some DataSource<Item> {
+    SyncedLookup(base: self, recordStore: recordStore, now: now)
   }
 }
 
@@ -90,6 +94,7 @@ private struct Synced<Base: DataSource>: Decorator {
 private struct SyncedLookup<Base: DataSource>: Decorator {
   let base: Base
   let recordStore: RecordStore<Base.Item>
+  let now: @Sendable () -> Date
   var label: String { "lookingUpSynced(in: \(recordStore.source))" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
@@ -104,7 +109,11 @@ private struct SyncedLookup<Base: DataSource>: Decorator {
       guard try await recordStore.isSynced() else {
         throw (try? await recordStore.missing(id)) ?? error
       }
-      return try await StoredSource(recordStore: recordStore).item(id, cachePolicy: cachePolicy)
+      do {
+        return try await StoredSource(recordStore: recordStore).item(id, cachePolicy: cachePolicy)
+      } catch .notFound {
+        throw try await recordStore.unasked(id, at: now())
+      }
     }
   }
 }
@@ -171,7 +180,27 @@ package struct IncompleteEnds {
 /// The cause of `notFound` for a record that a sync may have missed, as opposed to one that does not exist.
 private struct MissedRecord: Error {}
 
+/// The cause of `notFound` for a record that is not among those of a complete sync, as the service may have it since.
+package struct UnaskedLookup: Error {
+  /// What follows the words that the record was not found.
+  package let words: String
+}
+
 extension RecordStore {
+  /// The failure of a record that no complete sync has stored, and of which the service was not asked.
+  fileprivate func unasked(
+    _ id: Item.ID, at now: Date
+  ) async throws(SourceError) -> SourceError {
+    let count = try await store.status(of: source).records
+    let age = try await completeSync()?.begun.map { " \($0.age(at: now))" } ?? ""
+    let words = " among the \(count.grouped("record")) cached\(age); the service was not asked"
+    var error = SourceError.notFound(id, in: source)
+    error.message += words
+    error.remedy = "refresh it to ask the service"
+    error.cause = UnaskedLookup(words: words)
+    return error
+  }
+
   /// True if all records of the service are stored; false also if the store fails, as for ``Cached``.
   fileprivate func isSynced() async throws(SourceError) -> Bool {
     do throws(SourceError) { return try await completeSync() != nil } catch {

@@ -66,21 +66,3 @@ extension Int {
     return "\(digits) \(units.first ?? "")"
   }
 }
-
-extension Date {
-  /// The time since this date: `just now`, `15 s ago`, `3 days ago`; rounded down, but 90 to 119 seconds are `2 min ago`.
-  package func age(at now: Date) -> String {
-    let seconds = now.timeIntervalSince(self)
-    // Also if the clock was set back.
-    guard seconds >= 5 else { return "just now" }
-    let unit: Double =
-      switch seconds {
-      case ..<90: 1
-      case ..<7200: 60
-      case ..<172_800: 3600
-      default: 86_400
-      }
-    let count = Int64(min(max(2, seconds / unit), 1e9))
-    return "\(Duration.seconds(count * Int64(unit)).text) ago"
-  }
-}

@@ -231,6 +231,24 @@ struct SyncTests {
     }
   }
 
+  @Test func `a lookup of what a complete sync has not stored says that no service was asked`()
+    async throws
+  {
+    let records = RecordStore("notes", in: store, text: Note.text)
+    #expect(try await sync(service(1...95)).isComplete)
+    today.turn(by: 3600)
+    let source = ScriptedSource<Note>(
+      page: { _ throws(SourceError) in throw .because(.unreachable) },
+      item: { _ throws(SourceError) in throw .because(.unsupported) }
+    ).lookingUpSynced(in: records, now: today.now)
+    #expect(try await source.item(95).item.id == 95)
+    let error = await #expect(throws: SourceError.self) { try await source.item(96) }
+    #expect(error?.code == .notFound)
+    #expect(
+      error?.message == "notes record \"96\" not found among the 95 records cached 60 min ago; "
+        + "the service was not asked")
+  }
+
   @Test func `a record is no older than its last change, nor newer than the sync that missed it`()
     async throws
   {
