@@ -169,7 +169,7 @@ package struct API: Sendable {
       throw Problem(
         404, "notFound", "the changes of \(source.name) are not known since then",
         hint: query.since == "sync"
-          ? ChangeSummary.noEarlierSync : "they are known from the first sync on")
+          ? ChangeSummary.noSync : "they are known from the first sync on")
     }
     query.limit = ChangesQuery.largestLimit
     while isAll, page.entries.count < Self.maxChanges, let cursor = page.next {
@@ -181,9 +181,10 @@ package struct API: Sendable {
     }
     let count = page.entries.count
     let isWhole = isFirst && page.next == nil
+    let first = page.summary.firstSync.map { SourceWarning(source.name, Warning(.firstSync, $0)) }
     let summary = ListingSummary(
       count: count, total: isWhole ? count : nil, next: page.next,
-      warnings: page.summary.warnings(of: source.name))
+      warnings: page.summary.warnings(of: source.name) + [first].compactMap(\.self))
     var response = response(page.entries, of: source, summary, as: format)
     response.set("Vary", "Accept")
     response.setLinks(from: summary, of: request)

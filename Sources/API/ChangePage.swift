@@ -131,6 +131,8 @@ extension Plugin {
       result = sum
       guard hasMore, sum.entries.count < query.limit else { break }
     }
+    let status = try await recordStore.store.status(of: name)
+    result?.summary.add(status)
     return result
   }
 
@@ -168,8 +170,15 @@ extension Plugin {
       summary = sum
       last = slice.hasMore ? slice.changes.last?.record.position : nil
     }
+    let status = try await recordStore.store.status(of: name)
+    summary?.add(status)
     return summary
   }
+}
+
+extension Warning.Code {
+  /// There was only a first sync, whose records are no changes.
+  static let firstSync = Warning.Code("firstSync")
 }
 
 extension ChangeSummary {

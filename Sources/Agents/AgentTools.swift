@@ -259,7 +259,7 @@ struct AgentTools: Sendable {
       throw Problem(
         404, "noHistory",
         since == "sync"
-          ? "\(source.name): \(ChangeSummary.noEarlierSync)"
+          ? "\(source.name): \(ChangeSummary.noSync)"
           : "nothing is known of the state of \(source.name) at that time",
         hint: since == "sync"
           ? "call sync, or name a date" : "call sync; changes are known from then on")
@@ -272,9 +272,7 @@ struct AgentTools: Sendable {
     answer.about.append(
       .init("since", (changes.summary.date?.iso8601).map { .string($0) } ?? .null))
     answer.reasons = changes.summary.warnings(of: source.name).map(\.warning.message)
-    if changes.summary.count == 0, !changes.summary.hasEarlierSync {
-      answer.reasons.append(ChangeSummary.noEarlierSync)
-    }
+    if let first = changes.summary.firstSync { answer.reasons.append(first) }
     if changes.summary.isCut { answer.reasons.append("there are more than \(limit) changes") }
     answer.items = changes.entries.map { ChangeEntry.fields.object(of: $0) }
     return answer.result(

@@ -16,8 +16,8 @@ extension Plugin {
           + "~ has changed, − was removed upstream. Changes found by list, next and show count too, but "
           + "not details that merely became known, nor values that changed back. Records of which only members that are "
           + "not fields have changed are counted, but not listed. Deleted records are left out.",
-        "--since sync compares with the end of the sync before the last one, even if it may have missed records; after "
-          + "a first sync, with the records cached before it. Dates and times are in UTC.",
+        "--since sync compares with the end of the sync before the last one, even if it may have missed records. "
+          + "A first sync is where the comparison begins: later ones show what has changed. Dates and times are in UTC.",
         "--schema lists how the members of the rows have changed, with those of objects inside (owner.login), as each "
           + "complete sync has found them: all that is known, or since a date. It is known of added sources.",
       ],
@@ -49,9 +49,8 @@ extension Plugin {
         count: found.count, total: found.isCut ? nil : found.count, warnings: warnings))
     let since = found.date.map { " since \($0.iso8601) (\($0.age(at: now)))" } ?? ""
     let words =
-      found.count == 0 && !found.hasEarlierSync
-      ? ChangeSummary.noEarlierSync.capitalizedFirst
-      : (found.count == 0 ? "No differences" : found.text) + since
+      found.firstSync?.capitalizedFirst
+      ?? (found.count == 0 ? "No differences" : found.text) + since
     context.diagnostics.note(
       ([words] + found.omissions + (found.isCut ? ["more: without --limit"] : []))
         .joined(separator: " · "))
@@ -116,7 +115,7 @@ extension Plugin {
     }
     return start == .sync
       ? failure(
-        ": \(ChangeSummary.noEarlierSync)",
+        ": \(ChangeSummary.noSync)",
         .steps(sync, .words("or compare with a date: --since yesterday")))
       : failure(": no history yet, it begins with the next change or sync", sync)
   }

@@ -14,6 +14,12 @@ package struct ChangeSummary: Sendable {
   /// The number of records that were changed only in values that are not among the fields, which a sync counts, too.
   package var changedElsewhere = 0
 
+  /// The number of records that are deleted here, whose changes are left out.
+  private var deleted = 0
+
+  /// The number of cached records.
+  private var records: Int?
+
   /// False if the start is the end of the only sync that is known.
   package let hasEarlierSync: Bool
 
@@ -40,6 +46,11 @@ package struct ChangeSummary: Sendable {
     days[String(date.prefix(10)), default: [:]][kind, default: 0] += 1
   }
 
+  /// Notes the number of cached and of deleted records.
+  package mutating func add(_ status: StoreStatus) {
+    (records, deleted) = (status.records, status.hidden)
+  }
+
   package var count: Int { counts.values.reduce(0, +) }
 
   /// The counts: `2 added, 1 removed`.
@@ -49,14 +60,20 @@ package struct ChangeSummary: Sendable {
     }.joined(separator: ", ")
   }
 
-  package static let noEarlierSync =
-    "no earlier sync is known: there is nothing to compare with yet"
+  package static let noSync = "no sync is known yet: there is nothing to compare with"
+
+  /// Says that there was only a first sync, and no change since; `nil` if there is anything else to say.
+  package var firstSync: String? {
+    guard !hasEarlierSync, count == 0 else { return nil }
+    let number = records.map { ": \($0.grouped("record"))" } ?? ""
+    return "first sync\(number); later syncs show what has changed"
+  }
 
   /// Says of how many records changes are left out, and why.
   package var omissions: [String] {
     [
       (changedElsewhere, "changed only in values that are not among the fields"),
-      (reverted, "changed and changed back"),
+      (reverted, "changed and changed back"), (deleted, "deleted here, and left out"),
     ].compactMap { count, words in count == 0 ? nil : "\(count.grouped) \(words)" }
   }
 
@@ -107,6 +124,7 @@ extension Plugin {
       summary = sum
       try body(entries)
     }
+    if summary?.firstSync != nil { summary?.add(try await store.status(of: name)) }
     return summary
   }
 }

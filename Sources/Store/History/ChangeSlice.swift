@@ -20,7 +20,7 @@ public enum HistoryStart: Hashable, Sendable {
   case mark(HistoryMark)
   /// The end of the sync before the last one, whether or not it has found that records may be missing.
   ///
-  /// The beginning of the only sync that is known if records were stored before it, or else its end.
+  /// The end of the first sync, if no other one is known.
   case sync
 }
 

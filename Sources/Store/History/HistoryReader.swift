@@ -90,13 +90,9 @@ extension HistoryReader where Self: ~Copyable {
     case .sync:
       let ends = try ends(of: source, since: history.start, trimmed: trimmed)
       guard let last = ends.first else { return nil }
-      if ends.count > 1 {
-        point = ends[1]
-      } else if let begun = try beginning(of: source, since: history.start) {
-        point = (try mark(of: source, at: begun, trimmed: trimmed), begun)
-      } else {
-        (point, hasEarlierSync) = (last, false)
-      }
+      // All that a first sync has found is new to the store, and not to the service.
+      hasEarlierSync = ends.count > 1
+      point = hasEarlierSync ? ends[1] : last
       isWhole = point.mark.change >= trimmed
     case .date(let date):
       point = (try mark(of: source, at: date, trimmed: trimmed), date)
@@ -121,11 +117,5 @@ extension HistoryReader where Self: ~Copyable {
       ends.append((try mark(of: source, at: date, trimmed: trimmed), date))
     }
     return ends.sorted { ($1.date ?? .distantPast) < ($0.date ?? .distantPast) }
-  }
-
-  /// The beginning of the last sync, if it is known to be complete and the history began before it.
-  private mutating func beginning(of source: Int64, since start: Date) throws(Failure) -> Date? {
-    let text = try checkpoint(Coverage.checkpoint, of: source)
-    return text.flatMap { CompleteSync($0).beginning }.flatMap { start < $0 ? $0 : nil }
   }
 }

@@ -124,7 +124,7 @@ package struct CompleteSync {
   package let date: Date?
 
   /// Its beginning, before any interruption; `nil` if it is not known.
-  let beginning: Date?
+  private let beginning: Date?
 
   /// The second of its beginning, so that nothing that it has read is older; its end if that is all that is known.
   package var begun: Date? {

@@ -63,8 +63,7 @@ struct ChangesContent: Sendable {
   /// The points that are offered, the usual one first.
   static let starts = [
     (typed: "sync", words: "Last sync"), (typed: "1d", words: "1 day"),
-    (typed: "7d", words: "7 days"),
-    (typed: "30d", words: "30 days"),
+    (typed: "7d", words: "7 days"), (typed: "30d", words: "30 days"),
   ]
 
   static let kinds: [ChangeEntry.Kind?] = [nil, .added, .changed, .removed]
@@ -83,7 +82,7 @@ extension HTMLRenderer {
       body = state(
         .information,
         content.query.since == "sync"
-          ? ChangeSummary.noEarlierSync.capitalizedFirst : "Nothing is known of that time",
+          ? ChangeSummary.noSync.capitalizedFirst : "Nothing is known of that time",
         ["The changes of \(source.noun.plural) are known from the first sync on"])
     case .failure(let problem):
       let title = content.hasWrongTime ? "This time does not work" : problem.title
@@ -238,8 +237,7 @@ extension HTMLRenderer {
     let number = "\(summary.count.grouped) change\(summary.count == 1 ? "" : "s")"
     let count =
       switch (summary.count, isWhole) {
-      case (0, true) where !summary.hasEarlierSync: ChangeSummary.noEarlierSync.capitalizedFirst
-      case (0, true): "No changes"
+      case (0, true): summary.firstSync?.capitalizedFirst ?? "No changes"
       case (0, false): "No changes here"
       case (_, true): summary.counts.words.capitalizedFirst
       case (_, false): content.query.cursor == nil ? "The first \(number)" : "\(number) more"
@@ -414,12 +412,7 @@ extension HTMLRenderer {
 
         """
     }
-    let count =
-      switch entries.count {
-      case 0: "no changes"
-      case 1: "1 change"
-      case let count: "\(count) changes"
-      }
+    let count = entries.isEmpty ? "no changes" : entries.count.of("change")
     return """
       <details class="history"><summary>History (\(count))</summary>
       <ul class="changes">\(entries)<li>\(facts.compactMap(\.self).joined(separator: ". "))</li></ul></details>
@@ -460,10 +453,9 @@ extension ChangeSummary {
 extension [ChangeEntry.Kind: Int] {
   /// `2,600 added, 1 removed`.
   var words: String {
-    let parts = ChangesContent.kinds.compactMap(\.self).compactMap { kind in
+    ChangesContent.kinds.compactMap(\.self).compactMap { kind in
       self[kind].map { "\($0.grouped) \(kind.rawValue)" }
-    }
-    return parts.joined(separator: ", ")
+    }.joined(separator: ", ")
   }
 }
 

@@ -281,17 +281,18 @@ extension HTMLRenderer {
   private func changes(
     _ state: SourceState, _ source: any ServedSource, during sync: ServedSync?
   ) -> HTML? {
-    guard let changes = state.changes, changes.count > 0 else { return nil }
-    let words =
-      changes.isCut
-      ? "More than \(changes.count.grouped) changes" : changes.counts.words.capitalizedFirst
+    guard let changes = state.changes, changes.count > 0 || changes.firstSync != nil else {
+      return nil
+    }
+    let number = changes.isCut ? "More than \(changes.count.grouped) changes" : changes.counts.words
     let relation = changes.hasEarlierSync ? "by" : "since"
     // The changes of one that has not come to its end are those since the one before it.
     let isCutShort = sync?.outcome.isCutShort == true || state.syncFailure != nil
     let rest = !isCutShort ? "" : changes.hasEarlierSync ? " that ended, or since" : " that ended"
+    let words = (changes.firstSync ?? "\(number) \(relation) the last sync\(rest)").capitalizedFirst
     return """
       <p\(attribute: "class", sync?.outcome == .running ? "unseen" : nil)>\
-      <a href="\(WebAddress.changes(source.name))">\(words) \(relation) the last sync\(rest)</a></p>
+      <a href="\(WebAddress.changes(source.name))">\(words)</a></p>
       """
   }
 }

@@ -288,7 +288,7 @@ import Testing
     #expect(sum.days == ["1970-01-03": sum.counts])
   }
 
-  @Test func `the page counts what has changed back, and says if no earlier sync is known`()
+  @Test func `the page counts what has changed back, and says if there was only a first sync`()
     async throws
   {
     let query = ChangesQuery(since: "sync")
@@ -303,13 +303,17 @@ import Testing
       let page = try await source.changes(query)
       return pages.changes(ChangesContent(source: source, query: query, page: .success(page)))
     }
-    let none = "No earlier sync is known: there is nothing to compare with yet"
+    let none = "No sync is known yet: there is nothing to compare with"
     try await save("Almaty", onDay: 0)
     let unsynced = try await html()
     #expect(unsynced.contains(">\(none)</h2>"))
     try await complete(onDay: 1)
     let first = try await html()
-    #expect(first.contains("<p class=\"count\">\(none)</p>"))
+    let words = "First sync: 1 record; later syncs show what has changed"
+    #expect(first.contains("<p class=\"count\">\(words)</p>"))
+    let state = try await source.state()
+    let home = pages.home([(source, .success(state))])
+    #expect(home.contains("<a href=\"/changes/countries\">\(words)</a>"))
     try await save("Astana", onDay: 2)
     try await save("Almaty", onDay: 3)
     try await complete(onDay: 4)
@@ -325,6 +329,8 @@ import Testing
     let way = #"<a href="/changes/countries?since=1d">16 in the last day</a></p>"#
     #expect(pages.changes(content).contains(way))
     #expect(second.contains(">1 changed and changed back.</p>"))
+    _ = try await store.delete(["KZ"], of: "countries", at: Date(timeIntervalSince1970: 432_000))
+    #expect(try await html().contains(">1 deleted here, and left out.</p>"))
   }
 
   @Test func `changes are summed up by day and by field`() throws {
