@@ -74,6 +74,7 @@ extension OpenAPI {
       "waiting": described(
         "What it waits for at the moment, such as \"rate limit 1/s: waiting 12 s\".", "string",
         "null"),
+      "waitingUntil": ["type": ["string", "null"], "format": "date-time"],
       "expected": described("The number of records of the last complete sync.", "integer", "null"),
       "result": described("The counts so far, as those of `sync --json`.", "object"),
       "error": [

@@ -294,7 +294,9 @@ public struct Sync<Item: SourceRecord>: Sendable {
       return false
     }
     var checkpoint = try await decoded(stored)
-    if result.pages == 0 { result.earlierPages = checkpoint.pages }
+    if result.pages == 0 {
+      (result.earlierPages, result.passed) = (checkpoint.pages, checkpoint.records)
+    }
     result.expected = checkpoint.expected
     if let stored, checkpoint.cursor == nil, PartitionEnd(stored) == nil {
       result.hasRestarted = true

@@ -32,6 +32,12 @@ struct SyncJob: Hashable, Codable, Sendable {
     let reason: String
     let end: Timestamp
 
+    /// - Parameter reason: As an observer is told it; an age in it is left out, since it is one at the beginning.
+    init(reason: String, end: Timestamp) {
+      self.reason = reason.replacing(/\ (?:just now|[^,]+ ago)(?=, after |$)/, with: "")
+      self.end = end
+    }
+
     /// The reason with the time that is left, as the progress of the command line says it; `nil` a second after its end, so
     /// that short pauses are seen, too.
     func words(at time: Duration) -> String? {
@@ -142,10 +148,12 @@ extension SyncJob {
 
   func object(of source: String, at time: Duration) -> JSON {
     let state = state(at: time)
+    let words = state == .running ? pause?.words(at: time) : nil
     return [
       "source": .string(source), "state": .string(state.rawValue), "worker": .string(worker),
       "startedAt": .string(startedAt.date.iso8601), "updatedAt": .string(updatedAt.date.iso8601),
-      "expected": expected.json, "waiting": (state == .running ? pause?.words(at: time) : nil).json,
+      "expected": expected.json, "waiting": words.json,
+      "waitingUntil": (words == nil ? nil : pause?.end.date.iso8601).json,
       "result": result, "error": error(at: time)?.object ?? .null,
     ]
   }

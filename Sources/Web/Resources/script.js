@@ -2,11 +2,8 @@
 
    It requests parts of the same pages, so that records are written as HTML in one place alone. */
 
-const list = () => $("#list");
-const detail = () => $("#detail");
-const form = $("form.search");
-const field = $("#query");
-const program = $(".brand").textContent;
+const [list, detail] = ["#list", "#detail"].map(name => () => $(name));
+const [form, field, program] = [$("form.search"), $("#query"), $(".brand").textContent];
 document.documentElement.classList.add("js");
 const number = count => count.toLocaleString("en");
 const amountIn = text => Number(text.replaceAll(",", ""));
@@ -350,7 +347,7 @@ function takeOut(page, height) {
 /* What stands for records that are not there, in a table or a gallery. */
 function gapIn(table, height) {
   const gap = make(table ? "tr" : "li", { class: "gap", "aria-hidden": "true" }, ...(table ? [make("td", { colspan: table.rows[0].cells.length })] : []));
-  (gap.firstChild ?? gap).style.height = `${Math.round(height)}px`;
+  (gap.firstChild ?? gap).style.height = `${height}px`;
   return gap;
 }
 
@@ -1003,12 +1000,12 @@ function showSync(box) {
   bar.hidden = !isRunning;
   showAmount(bar, sync);
   // What ended before the page was opened is of interest only if it did not come to its end.
-  const isNew = box.dataset.isWatched || ["failed", "interrupted", "cancelled"].includes(sync?.state);
+  const isNew = box.dataset.isWatched || sync?.state === "failed" || (["interrupted", "cancelled"].includes(sync?.state) && sync.result.records);
   const text = sync && isNew ? syncWords(sync, box.dataset.noun, box.closest("li") ?? list()) : "";
   const state = $(".sync-state", box);
   state.hidden = !text;
   state.classList.toggle("failed", sync?.state === "failed");
-  const changes = text && sync.state === "done" ? changeWords(sync.result) : "";
+  const changes = text && sync.state === "done" ? changeWords(sync) : "";
   const parts = [...linked(text), ...(changes ? [": ", make("a", { href: `/changes/${sync.source}` }, changes)] : [])];
   const place = $(".sync-words", box);
   if (place.textContent !== (changes ? `${text}: ${changes}` : text)) place.replaceChildren(...parts);
@@ -1042,10 +1039,13 @@ function paceWords(sync) {
 function showAmount(bar, sync) {
   const { records = 0 } = sync?.result ?? {};
   const total = sync && totalOf(sync);
-  if (!total) return bar.removeAttribute("value");
-  bar.max = total;
-  bar.value = Math.min(records, total);
+  if (!total && !(sync && waitsLong(sync))) return bar.removeAttribute("value");
+  [bar.max, bar.value] = [total || 1, Math.min(records, total || 0)];
 }
+
+/* True for a pause of a minute or more, whose end is said. */
+const waitsLong = ({ waitingUntil }) => waitingUntil && Date.parse(waitingUntil) - Date.now() > 60000;
+const utc = (time, style) => `${new Date(time).toLocaleString("en-GB", { ...style, timeStyle: "short", timeZone: "UTC" })} UTC`;
 
 function syncWords(sync, noun, place) {
   const { state, result, error, updatedAt } = sync;
@@ -1054,26 +1054,27 @@ function syncWords(sync, noun, place) {
     ? `${number(added + changed)} changed ${noun}` : `${number(records)} ${noun}`;
   switch (state) {
     case "running":
+      if (waitsLong(sync)) return [`Waiting until ${utc(sync.waitingUntil)}`, records && amount, sync.waiting.replace(/: waiting .*$/, "")].filter(Boolean).join(" · ");
       return [!records ? "Starting…" : total ? `${number(records)} of ${number(total)} ${noun}${paceWords(sync)}`
         : `${amount}${totalOf(sync) ? `, ${number(totalOf(sync))} the last time` : ""}${paceWords(sync)}`, sync.waiting].filter(Boolean).join(" · ");
     case "done":
       if (complete || kind === "endless") return `${amount} synced`;
       return `${amount} synced, ${warnings.some(each => ["incomplete", "unproved"].includes(each.code)) ? "maybe not all" : `but not all: ${warnings[0]?.message ?? "the list did not end"}`}`;
     case "cancelled": case "interrupted":
-      return `Stopped after ${amount}${state === "interrupted" ? ", because the server ended" : ""}; the next sync goes on there`;
+      return `Stopped${records ? ` after ${amount}` : ""}${state === "interrupted" ? ", because the server ended" : ""}; ${records ? "the next sync goes on there" : "nothing was read"}`;
     default: {
       const reason = error.message.replace(/^.*? failed \((\d{3})\)/, "the service answered $1");
       const kept = records ? `${amount} read so far stay cached; the next sync ${error.code === "noProgress" ? "starts over" : "goes on there"}`
         : place && !$(".tone.offline", place) && `The ${/bundled/i.test($(".tone, .badge .label", place)?.textContent) ? "bundled sample" : "cached"} records stay`;
-      const time = Date.now() - Date.parse(updatedAt) > 60000 ? ` on ${new Date(updatedAt).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })} UTC` : "";
+      const time = Date.now() - Date.parse(updatedAt) > 60000 ? ` on ${utc(updatedAt, { dateStyle: "medium" })}` : "";
       return [`Sync failed${time}: ${reason}`, kept, error.hint].filter(Boolean).map(sentence).join(" ");
     }
   }
 }
 
-/* What a sync has changed; to a first one, nearly all records are new. */
-function changeWords({ kind, added, changed, unchanged, removedUpstream: removed, complete }) {
-  if (!complete || (kind === "full" && added > unchanged + changed)) return "";
+/* What a sync has changed; to a first one, all that was not cached is new. */
+function changeWords({ expected, result: { kind, added, changed, unchanged, removedUpstream: removed, complete } }) {
+  if (!complete || (kind === "full" && (expected === null || added > unchanged + changed))) return "";
   return Object.entries({ added, changed, removed }).filter(([, count]) => count)
     .map(([verb, count]) => `${number(count)} ${verb}`).join(", ");
 }

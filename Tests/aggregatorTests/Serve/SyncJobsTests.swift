@@ -439,6 +439,8 @@ import Testing
     await a.start(source, pages: nil)
     while held.count.withLock(\.self) == 0 { await Task.yield() }
     #expect(await words() == "rate limit 1/s: waiting 12 s")
+    let (jobs, time) = await a.all()
+    #expect(jobs["held"]?.object(of: "held", at: time)["waitingUntil"]?.string != nil)
     clock.advance(by: .seconds(9))
     #expect(await words() == "rate limit 1/s: waiting 3 s")
     clock.advance(by: .milliseconds(3500))
@@ -448,6 +450,15 @@ import Testing
     held.isReleased.withLock { $0 = true }
     #expect(await state(a, is: .done) == .done)
     #expect(await words() == JSON.null)
+  }
+
+  @Test(arguments: ["just now", "5 min ago", "2 h ago"])
+  func `a pause has no age, which would be that of its beginning`(age: String) {
+    let reason = "rate limited by the service"
+    let end = Timestamp(.seconds(3600))
+    let pause = SyncJob.Pause(reason: "\(reason) \(age), after GET /x", end: end)
+    #expect(pause.words(at: .seconds(3590)) == "\(reason), after GET /x: waiting 10 s")
+    #expect(SyncJob.Pause(reason: "\(reason) \(age)", end: end).reason == reason)
   }
 
   @Test func `a sync that failed says what helps`() async throws {
