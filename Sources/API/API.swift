@@ -583,6 +583,7 @@ extension ServedSource {
       // The number of few cached records that match is known soon.
       if query.isForPeople, page.summary.total == nil, page.summary.next != nil {
         page.summary.total = try? await cachedCount(of: query, page)
+        if page.summary.total == nil { page.cachedMatches = await knownCount(of: query) }
       }
       return SourceListing(source: self, page: .success(page))
     } catch let error as CommandError where query.readsIndex && error.code == .usage {

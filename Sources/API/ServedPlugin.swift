@@ -448,6 +448,10 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   package func knownCount(of query: ServedQuery) async -> Int? {
     guard let index else { return 0 }
+    if let words = query.query {
+      guard query.conditions.isEmpty, let words = try? SearchQuery(words) else { return nil }
+      return try? await index.count(matching: words)
+    }
     // The list reports a store that cannot be read.
     return try? await index.count(of: selection(of: query), readingAtMost: Self.maxAwaited)
   }

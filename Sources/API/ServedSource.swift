@@ -318,6 +318,8 @@ package struct ServedListing: Sendable {
   package var summary: ListingSummary
   /// The columns of a table of the records; empty for programs.
   package var columns: [FieldEntry] = []
+  /// The number of cached records that a search finds, if the service may have more; `nil` if it is unknown.
+  package var cachedMatches: Int?
   /// The records in the format of the query; `nil` for a page of JSON.
   package var body: [UInt8]?
   /// A query that has matches, if a search without conditions has none, or a condition, if there is only one that no record
@@ -423,7 +425,8 @@ package protocol ServedSource: Sendable {
   /// The number of cached records before one in the list of a query; `nil` if it is not among them, or the service may list
   /// others.
   func offset(of id: String, in query: ServedQuery) async throws -> Int?
-  /// The number of cached records that the conditions of a query select; `nil` if many records would have to be read for it.
+  /// The number of cached records that the conditions of a query select, or its words find; `nil` if many records would have
+  /// to be read for it.
   func knownCount(of query: ServedQuery) async -> Int?
   /// Begins to read what filters, orders and ``offset(of:in:)`` need, unless there are very many records.
   func prepareIndex()

@@ -68,9 +68,10 @@ extension HTMLRenderer {
       \(waiting(content))
       \(suggestion)
       \(searchHints(content.answers.compactMap { try? $0.page.get() }, content.query, address: WebAddress.search))
-      \(groups.map { results($0, content) })
+      \(groups.compactMap { results($0, content) })
       \(noMatches(content.answers.filter { $0.isEmpty && $0.shortcoming == nil }.map(\.source.noun.plural.safeLine)))
-      \(content.answers.filter(\.isEmpty).compactMap { answer in answer.shortcoming.map { shortcoming(of: answer.source, $0) } })
+      \(shortcomings(content.answers.filter(\.isEmpty)))
+      \(failureNote(content.answers))
       </section>
       """
   }
@@ -134,8 +135,26 @@ extension HTMLRenderer {
     """
   }
 
-  private func shortcoming(of source: any ServedSource, _ words: String) -> HTML {
-    #"<p class="note nothing" dir="auto">\#(source.title) – \#(words.safeLine)</p>"#
+  /// The reasons that answers without matches may have some nevertheless, in one paragraph.
+  private func shortcomings(_ answers: [SourceListing]) -> HTML? {
+    let words = answers.compactMap { answer in
+      answer.shortcoming.map { "\(answer.source.title) – \($0.safeLine)" }
+    }
+    return words.isEmpty
+      ? nil : #"<p class="note nothing" dir="auto">\#(words.joined(separator: "; "))</p>"#
+  }
+
+  /// The sources that failed, in one paragraph.
+  private func failureNote(_ answers: [SourceListing]) -> HTML? {
+    let words = answers.compactMap { answer in
+      answer.page.failure.map { failure in
+        let words = [failure.message, failure.hint].compactMap { $0?.sentence }
+        return "\(answer.source.title) – \(words.joined(separator: " "))"
+      }
+    }
+    return words.isEmpty
+      ? nil
+      : #"<p class="note failed" dir="auto">\#(Icon.warning.html)<span>\#(words.joined(separator: " "))</span></p>"#
   }
 
   /// The sources without matches, in one sentence.
@@ -152,51 +171,39 @@ extension HTMLRenderer {
     """
   }
 
-  private func results(
-    _ answer: SourceListing, _ search: SearchContent
-  ) -> HTML {
+  private func results(_ answer: SourceListing, _ search: SearchContent) -> HTML? {
+    guard case .success(let page) = answer.page else { return nil }
     let (source, asked) = (answer.source, search.query)
     let query = asked.forLinks
     let address = WebAddress.list(source.name, query)
-    switch answer.page {
-    case .success(let page):
-      let badge = Badge(page, asked.cache, now)?.html(
-        asked, hasNotes: false, address: WebAddress.search)
-      let all: HTML? =
-        page.summary.next == nil
-        ? nil
-        : """
-        <p class="all"><a href="\(address)">All \(page.summary.total.map { "\($0.grouped) " } ?? "")matching \(source.noun.word(for: 2).safeLine)\
-        \(Icon.forward.html)</a></p>
-        """
-      let matches = page.matches
-      let content = SourceContent(
-        source: source, query: query.with(\.view, .small),
-        sample: search.samples[source.name] ?? FieldSample())
-      let count: HTML =
-        #" <span class="count">\#(matches.isExact ? "" : "at least ")\#(matches.count.grouped)</span>"#
-      let list: HTML =
-        if source.hasImages {
-          gallery(page.records, content)
-        } else {
-          rows(page.records, content)
-        }
-      return """
-        <section class="group" aria-label="\(source.title)">
-        <div class="bar"><h2><a href="\(address)">\(source.title)</a>\(count)</h2>\(badge)</div>
-        \(list)
-        \(all)
-        </section>
-        """
-    case .failure(let failure):
-      return """
-        <section class="group" aria-label="\(source.title)">
-        <div class="bar"><h2>\(source.title)</h2></div>
-        <p class="note failed" dir="auto">\(Icon.warning.html)\
-        <span>\(failure.message.sentence)\(failure.hint.map { " \($0.sentence)" } ?? "")</span></p>
-        </section>
-        """
-    }
+    let badge = Badge(page, asked.cache, now)?.html(
+      asked, hasNotes: false, address: WebAddress.search)
+    let all: HTML? =
+      page.summary.next == nil
+      ? nil
+      : """
+      <p class="all"><a href="\(address)">All \(page.summary.total.map { "\($0.grouped) " } ?? "")matching \(source.noun.word(for: 2).safeLine)\
+      \(Icon.forward.html)</a></p>
+      """
+    let matches = page.matches
+    let content = SourceContent(
+      source: source, query: query.with(\.view, .small),
+      sample: search.samples[source.name] ?? FieldSample())
+    let count: HTML =
+      #" <span class="count">\#(matches.isExact ? "" : "at least ")\#(matches.count.grouped)</span>"#
+    let list: HTML =
+      if source.hasImages {
+        gallery(page.records, content)
+      } else {
+        rows(page.records, content)
+      }
+    return """
+      <section class="group" aria-label="\(source.title)">
+      <div class="bar"><h2><a href="\(address)">\(source.title)</a>\(count)</h2>\(badge)</div>
+      \(list)
+      \(all)
+      </section>
+      """
   }
 }
 
@@ -217,12 +224,12 @@ extension SourceListing {
 extension ServedListing {
   /// The number of all matches, or the least that there are, if more are not known, or some records were not searched.
   fileprivate var matches: (count: Int, isExact: Bool) {
-    guard shortcoming == nil else {
-      // Of local data that stand for a slow service, all were counted.
-      let isLate = summary.warnings.contains { $0.warning.code == .init(.timedOut) }
-      return ((isLate ? summary.total : nil) ?? records.count, false)
-    }
-    return (summary.total ?? records.count, summary.total != nil || summary.next == nil)
+    // Of local data that stand for a slow service, all were counted.
+    let isLate = summary.warnings.contains { $0.warning.code == .init(.timedOut) }
+    let isWhole = shortcoming == nil
+    let total = isWhole || isLate ? summary.total : nil
+    let least = max(records.count, cachedMatches ?? 0)
+    return (total ?? least, isWhole && (total != nil || summary.next == nil))
   }
 
   /// The reason a search without records may have matches nevertheless; `nil` if all records were searched.

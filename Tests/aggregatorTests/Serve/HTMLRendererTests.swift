@@ -1736,6 +1736,24 @@ import Testing
     #expect(html.contains(">No matches in heroes</p>"))
   }
 
+  @Test func `cached matches are the least that there are, and what fails is one paragraph`() {
+    let query = ServedQuery(query: "o")
+    var some = MadeUpSource.heroes.page(query)
+    (some.summary.total, some.summary.next) = (nil, PageCursor("c1"))
+    some.cachedMatches = 1234
+    func failed(_ source: MadeUpSource) -> SourceListing {
+      SourceListing(source: source, page: .failure(Problem(502, "unreachable", "no network")))
+    }
+    let heroes = SourceListing(source: MadeUpSource.heroes, page: .success(some))
+    let answers = [failed(MadeUpSource.countries), heroes, failed(MadeUpSource(name: "lamps"))]
+    let html = pages.search(SearchContent(query: query, answers: answers))
+    #expect(html.contains(#" <span class="count">at least 1,234</span>"#))
+    #expect(html.contains(">At least 1,234 matches for “<bdi>o</bdi>” in 1 source"))
+    #expect(html.contains(" · 2 sources failed</p>"))
+    #expect(html.contains("<span>Countries – No network. Lamps – No network.</span></p>"))
+    #expect(html.matches(of: /note failed/).count == 1)
+  }
+
   @Test func `a text on a small card is there without its label, a number and a code with it`() {
     func line(_ name: String, _ value: JSON) -> ServedRecord.Line {
       ServedRecord.Line(field: name, label: name, value: value.cell, json: value)
