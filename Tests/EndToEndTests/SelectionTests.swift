@@ -154,7 +154,7 @@ import Testing
     let other = try TestHome(services.settings)
     for line in ["heroes list --count", "heroes list --sort name", "heroes search a --sort name"] {
       let outcome = try await other.run(line, ["COMIC_VINE_API_KEY": nil])
-      #expect(outcome.errors.contains("(no cached heroes"), "\(line): \(outcome)")
+      #expect(outcome.errors.contains("(COMIC_VINE_API_KEY is not set)"), "\(line): \(outcome)")
       #expect(
         outcome.errors.hasSuffix("hint: aggregator config set COMIC_VINE_API_KEY\n"),
         "\(line): \(outcome)")

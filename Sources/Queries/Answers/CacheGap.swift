@@ -104,10 +104,15 @@ extension Plugin {
 
   /// The command that fetches missing records, or the way to set the key without which it would fail.
   package func syncHint(in environment: PluginEnvironment) -> Hint {
+    missingKey(in: environment)?.hint(settings: settings) ?? .command(syncArguments)
+  }
+
+  /// The error of a key that is not set; `nil` if there is none.
+  func missingKey(in environment: PluginEnvironment) -> SourceError? {
     do throws(SourceError) { _ = try wholeRemote(in: environment) } catch {
-      if error.code == .missingKey, let hint = error.hint(settings: settings) { return hint }
+      return error.code == .missingKey ? error : nil
     }
-    return .command(syncArguments)
+    return nil
   }
 
   /// Downloads missing records, and what has changed if the service can list that; one page of an endless source.

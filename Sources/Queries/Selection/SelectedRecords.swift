@@ -128,6 +128,10 @@ extension Plugin {
       if isCached {
         gap = try await self.gap(in: store)
       } else if mayBeBundled {
+        // It is the reason that nothing is cached.
+        if hasBundled, let key = missingKey(in: environment) {
+          source = UnavailableSource<Item>(key)
+        }
         source = source.fallback(to: bundled).hidingDeleted(in: recordStore)
       }
     }
