@@ -116,7 +116,7 @@ extension HTMLRenderer {
     let id = record.id.isPlainWord ? record.id : record.id.shellQuoted
     let command = [program, source.name, "show", id].joined(separator: " ").safeLine
     return """
-      <details class="menu"><summary class="button">Data</summary>
+      <details class="menu"><summary class="button">Export</summary>
       <div class="panel"><p><a href="\(address)">JSON</a></p>
       <p><button type="button" class="button" data-copy="\(record.object.text)" hidden>Copy JSON</button></p>
       \(copies(of: address, command, that: "shows it"))</div></details>

@@ -237,7 +237,7 @@ extension HTMLRenderer {
     let command = "\(program) sql \(text.shellQuoted)".safeCell
     let isShort = text.unicodeScalars.count <= ServedSQL.maxLength
     return """
-      <details class="menu data"><summary class="button">Data</summary>
+      <details class="menu data"><summary class="button">Export</summary>
       <div class="panel">\(isShort ? """
         <p>All rows as \(formats(ofFile: "result") { WebAddress.api(sql: text, format: $0.rawValue) })</p>
         """ : """

@@ -174,7 +174,7 @@ extension HTMLRenderer {
       """ : nil
     let isNarrowed = query.query != nil || !query.conditions.isEmpty
     return """
-      <details class="menu data"><summary class="button">Data</summary>
+      <details class="menu data"><summary class="button">Export</summary>
       <div class="panel">\(content.source.hasStore ? """
         <p>All \(isNarrowed ? "matching" : "cached"): \
         \(formats(ofFile: name) { WebAddress.api(name, whole.with(\.format, $0)) })\(parquet)</p>

@@ -144,7 +144,7 @@ def run(site):
     page.locator(".menu").get_by_label("Region").uncheck()
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("columnheader", name="Region")).to_have_count(0)
-    page.get_by_text("Data", exact=True).click()
+    page.get_by_text("Export", exact=True).click()
     expect(page.get_by_role("button", name="Copy the command that lists them")).to_be_visible()
     # The menu is on the screen as a whole, with the formats of the page on one line.
     panel = page.locator(".tools .menu.data .panel")
@@ -464,7 +464,7 @@ def head(site):
     top = page.locator(".tools").bounding_box()["y"]
     assert top < 200, top
     expect(page.locator(".filters")).to_be_visible()
-    for name in ("Columns", "Data"):
+    for name in ("Columns", "Export"):
         page.locator(".tools summary", has_text=name).click()
         panel = page.locator(".tools .panel:visible").bounding_box()
         assert panel["x"] >= 0 and panel["x"] + panel["width"] <= 1024, panel

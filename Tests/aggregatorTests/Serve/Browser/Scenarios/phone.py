@@ -104,7 +104,7 @@ def run(site):
     expect(page.locator(".sync-state")).to_be_hidden()
     page.goto(site.origin + "/sources/countries")
     # The links of its data are as tall as a finger needs.
-    page.get_by_text("Data", exact=True).tap()
+    page.get_by_text("Export", exact=True).tap()
     link = page.get_by_role("link", name="CSV", exact=True).first
     assert link.bounding_box()["height"] >= 40, link.bounding_box()
     expect(page.get_by_role("button", name="Copy the command that exports")).to_be_visible()

@@ -48,12 +48,12 @@ def run(site):
 
 
 def data(site):
-    """Every link of a Data menu answers in its format."""
+    """Every link of an Export menu answers in its format."""
     types = {"JSON": "json", "CSV": "csv", "TSV": "tab-separated", "NDJSON": "ndjson", "Markdown": "markdown", "Open this list as an SQL query": "html", "Parquet": "parquet"}
     page = site.open("/sources/countries")
     for path in ("/sources/countries", "/sources/countries?query=france&where=name~a&sort=-name", "/sources/countries/FR", address(BY_PUBLISHER)):
         page.goto(site.origin + path)
-        menu = page.locator("details.menu", has=page.locator("summary", has_text="Data")).last
+        menu = page.locator("details.menu", has=page.locator("summary", has_text="Export")).last
         menu.locator("summary").click()
         assert menu.locator(".panel").bounding_box()["width"] > 250
         assert "<" not in menu.inner_text(), menu.inner_text()
@@ -64,7 +64,7 @@ def data(site):
             assert answer[0] == 200 and types.get(name, name) in answer[1], (name, link, answer)
     # The search is a part of the query that a list leads to.
     page.goto(site.origin + "/sources/countries?query=france")
-    page.locator(".tools").get_by_text("Data", exact=True).click()
+    page.locator(".tools").get_by_text("Export", exact=True).click()
     page.get_by_role("link", name="Open this list as an SQL query").click()
     expect(page.locator("#sql")).to_have_value(re.compile("LIKE '%france%'"))
 
@@ -336,13 +336,13 @@ def mistakes(site):
     expect(page.locator("#result td")).to_have_text("<img src=x onerror=alert(1)>")
     # The chosen columns are those of the query.
     page.goto(site.origin + "/sources/countries?sort=-name&fields=name,region")
-    page.locator("#list .menu summary", has_text="Data").click()
+    page.locator("#list .menu summary", has_text="Export").click()
     page.locator("#list .menu").get_by_role("link", name="Open this list as an SQL query").click()
     expect(page.locator("#sql")).to_have_value(
         "SELECT name, region FROM countries ORDER BY name DESC"
     )
     page.goto(site.origin + "/sources/countries?sort=-name")
-    page.locator("#list .menu summary", has_text="Data").click()
+    page.locator("#list .menu summary", has_text="Export").click()
     page.locator("#list .menu").get_by_role("link", name="Open this list as an SQL query").click()
     expect(page.locator("#sql")).to_have_value(
         "SELECT * FROM countries ORDER BY name DESC"
