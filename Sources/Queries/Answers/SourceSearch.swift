@@ -65,7 +65,7 @@ package final class SearchedValues: Sendable {
     let selected = try selection.fieldNames()
     let names = Set(reader.names + selected)
     let isPossible = plugins.contains { plugin in
-      names.isSubset(of: SearchHit.commonNames + plugin.fieldNames(orTyped: selected))
+      names.isSubset(of: SearchHit.common.map(\.name) + plugin.fieldNames(orTyped: selected))
     }
     guard isPossible else {
       let list = names.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
@@ -289,14 +289,12 @@ package struct SearchHit: SourceRecord {
     },
   ]
 
-  private static let common: [Field<SearchHit>] = [
+  fileprivate static let common: [Field<SearchHit>] = [
     Field("source", "Source", \.source, about: "The source."),
     Field("id", "ID", \.id, about: "The record's ID in its source."),
     Field("label", "Label", \.label, about: "The name or title."),
     Field("origin", "Origin", \.origin, about: "The origin: live, cached or bundled."),
   ]
-
-  fileprivate static let commonNames = common.map(\.name)
 
   /// The fields of several sources; null for records of a source without the field.
   package static func fields(of plugins: [any Plugin]) -> [Field<SearchHit>] {

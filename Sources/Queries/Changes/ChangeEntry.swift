@@ -14,11 +14,8 @@ package struct ChangeSummary: Sendable {
   /// The number of records that were changed only in values that are not among the fields, which a sync counts, too.
   package var changedElsewhere = 0
 
-  /// The number of records that are deleted here, whose changes are left out.
-  private var deleted = 0
-
-  /// The number of cached records.
-  private var records: Int?
+  /// The numbers of cached records, and of those that are deleted here, whose changes are left out.
+  private var status: StoreStatus?
 
   /// False if the start is the end of the only sync that is known.
   package let hasEarlierSync: Bool
@@ -46,10 +43,7 @@ package struct ChangeSummary: Sendable {
     days[String(date.prefix(10)), default: [:]][kind, default: 0] += 1
   }
 
-  /// Notes the number of cached and of deleted records.
-  package mutating func add(_ status: StoreStatus) {
-    (records, deleted) = (status.records, status.hidden)
-  }
+  package mutating func add(_ status: StoreStatus) { self.status = status }
 
   package var count: Int { counts.values.reduce(0, +) }
 
@@ -65,7 +59,7 @@ package struct ChangeSummary: Sendable {
   /// Says that there was only a first sync, and no change since; `nil` if there is anything else to say.
   package var firstSync: String? {
     guard !hasEarlierSync, count == 0 else { return nil }
-    let number = records.map { ": \($0.grouped("record"))" } ?? ""
+    let number = status.map { ": \($0.records.grouped("record"))" } ?? ""
     return "first sync\(number); later syncs show what has changed"
   }
 
@@ -73,7 +67,7 @@ package struct ChangeSummary: Sendable {
   package var omissions: [String] {
     [
       (changedElsewhere, "changed only in values that are not among the fields"),
-      (reverted, "changed and changed back"), (deleted, "deleted here, and left out"),
+      (reverted, "changed and changed back"), (status?.hidden ?? 0, "deleted here, and left out"),
     ].compactMap { count, words in count == 0 ? nil : "\(count.grouped) \(words)" }
   }
 
