@@ -101,6 +101,7 @@ extension PageMetadata {
       case ("endpoint", .string(let text)): endpoint = text
       case ("reason", .string(let text)): reason = text
       case ("generation", .string(let text)): generation = text
+      case ("unchangedSince", .string(let text)): unchangedSince = text
       case ("endsPartition", .bool(let isLast)): endsPartition = isLast
       default: return nil
       }
