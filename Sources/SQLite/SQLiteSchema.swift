@@ -137,11 +137,10 @@ package enum SQLiteSchema {
     CREATE TEMP TABLE former AS SELECT source, name, value FROM checkpoints;
     DROP TABLE checkpoints;
     CREATE TABLE checkpoints (
-      number INTEGER PRIMARY KEY,
       source INTEGER NOT NULL,
       name TEXT NOT NULL,
       value TEXT NOT NULL,
-      UNIQUE (source, name)
+      PRIMARY KEY (source, name)
     ) STRICT;
     INSERT INTO checkpoints (source, name, value) SELECT source, name, value FROM temp.former;
     DROP TABLE temp.former;
