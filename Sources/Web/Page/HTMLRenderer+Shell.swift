@@ -116,9 +116,9 @@ extension HTMLRenderer {
       (["/"], "search"), (["j", "k"], "the next record, the previous one"),
       (["↑", "↓", "←", "→"], "move in the list"), (["Page ↑", "Page ↓"], "move by a page"),
       (["Home", "End"], "the first record, the last one"), (["Enter"], "open the record"),
-      (["c", "d"], "copy the open record as JSON, delete it"),
+      (isReadOnly ? ["c"] : ["c", "d"], "copy the record\(isReadOnly ? "" : ", delete it")"),
       (["f", "v"], "show the filters, the next view"),
-      (["o", "s"], "sort the list, sync the source"),
+      (isReadOnly ? ["o"] : ["o", "s"], "sort the list\(isReadOnly ? "" : ", sync the source")"),
       (["Esc"], "close it, or leave the search"),
       (["Ctrl K"], "go to a page, a record or an action"), (["?"], "show these keys"),
     ]

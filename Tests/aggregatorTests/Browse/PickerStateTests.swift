@@ -276,12 +276,10 @@ import Testing
   }
 
   @Test func `the title has the number of the service's records`() {
-    var browsing = BrowsingState()
-    browsing.pick()
+    var browsing = picking(isOffline: false, total: 20)
     var status = SourceStatus(count: 20, total: 60)
     status.gap = "20 of 60 heroes are cached"
     browsing.handle(.status("heroes", status))
-    browsing.answer(total: 20)
     #expect(browsing.text.contains(" heroes 1/20 of 60 "), "\(browsing.text)")
     // Of the matches, it is not known.
     browsing.type("ero", of: 7)
