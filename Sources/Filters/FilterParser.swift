@@ -199,8 +199,10 @@ struct FilterParser {
     let before = string(0..<start).split { $0.isWhitespace || $0 == "(" }.last?.lowercased()
     let isAlone = isAlone(start..<endOfField(start))
     let isShort = before == "not" || index < scalars.count
-    let state = "\(shown)=\(before == "not" ? "no" : "yes") if it is true or false, or "
-    let operators = isAlone ? "write \(state)\(isShort ? "FIELD=VALUE" : all)" : "write \(all)"
+    let state = "\(shown)=\(before == "not" ? "no" : "yes") if it is true or false"
+    let operators =
+      !isAlone
+      ? "write \(all)" : isShort ? "write \(state), or FIELD=VALUE" : "write \(all), or \(state)"
     guard index < scalars.count, let end = scalars[index...].firstIndex(where: \.isOperator) else {
       return invalid("no operator", hint: known ?? operators)
     }

@@ -555,7 +555,7 @@ import Testing
       "--where|publisher",
       """
       invalid condition "publisher": no operator (character 10)
-      hint: write publisher=yes if it is true or false, or FIELD=VALUE with one of = != ~ < <= > >=, or FIELD in (A, B)
+      hint: write FIELD=VALUE with one of = != ~ < <= > >=, or FIELD in (A, B), or publisher=yes if it is true or false
       """
     ),
     (

@@ -175,7 +175,7 @@ import Testing
       ("not active and x=1", "write active=no"),
       (
         "active",
-        "write active=yes if it is true or false, or FIELD=VALUE with one of = != ~ < <= > >=, or FIELD in (A, B)"
+        "write FIELD=VALUE with one of = != ~ < <= > >=, or FIELD in (A, B), or active=yes if it is true or false"
       ),
       ("active and x=1", "write active=yes"), ("!active and x=1", "write active=no"),
       ("!a=b", "write not a=b"), ("a=x and !b=y", "write not b=y"), ("!(a=b)", "write not (a=b)"),

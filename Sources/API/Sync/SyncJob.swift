@@ -34,7 +34,7 @@ struct SyncJob: Hashable, Codable, Sendable {
 
     /// - Parameter reason: As an observer is told it; an age in it is left out, since it is one at the beginning.
     init(reason: String, end: Timestamp) {
-      self.reason = reason.replacing(/\ (?:just now|[^,]+ ago)(?=, after |$)/, with: "")
+      self.reason = reason.replacing(/\ (?:just now|(?:\d+ \w+ )+ago)(?=, after |$)/, with: "")
       self.end = end
     }
 
