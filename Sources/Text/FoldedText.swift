@@ -12,7 +12,7 @@ public struct FoldedText: Hashable, Sendable {
     self.text = text.withUTF8(Self.latin) ?? Self.folded(text)
   }
 
-  /// The words of a text, of which a sign that is left out otherwise ends one: `O’Brien` folds to `o brien`.
+  /// The words of a text, divided also where folding leaves out a sign: `O’Brien` folds to `o brien`.
   package init(wordsOf text: String) {
     let words = text.unicodeScalars.split { $0.isIgnored || $0.properties.isWhitespace }
     self.init(words.map { String($0) }.joined(separator: " "))

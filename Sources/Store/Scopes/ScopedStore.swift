@@ -156,8 +156,8 @@ package struct ScopedStore: SourceStore {
     return try await ScopeRecord(source: source, base: base).clear(named: name)
   }
 
-  /// Reads in the present scope of a source, at which a store that can looks in the same read: nearly always it is still
-  /// that of the last call.
+  /// Reads in the present scope of a source. A store that can compares it, in the same read, with that of the last call, which
+  /// it nearly always still is.
   private func read<Answer: Sendable>(
     _ source: String, _ body: (any ScopeKeepingStore) async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
