@@ -347,7 +347,7 @@ function takeOut(page, height) {
 /* What stands for records that are not there, in a table or a gallery. */
 function gapIn(table, height) {
   const gap = make(table ? "tr" : "li", { class: "gap", "aria-hidden": "true" }, ...(table ? [make("td", { colspan: table.rows[0].cells.length })] : []));
-  (gap.firstChild ?? gap).style.height = `${Math.round(height)}px`;
+  (gap.firstChild ?? gap).style.height = `${height}px`;
   return gap;
 }
 
