@@ -156,8 +156,9 @@ package struct ScopedStore: SourceStore {
     return try await ScopeRecord(source: source, base: base).clear(named: name)
   }
 
-  /// Reads in the present scope of a source. A store that can compares it, in the same read, with that of the last call, which
-  /// it nearly always still is.
+  /// Reads in the present scope of a source.
+  ///
+  /// A store that can compares it, in the same read, with that of the last call, which it nearly always still is.
   private func read<Answer: Sendable>(
     _ source: String, _ body: (any ScopeKeepingStore) async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
