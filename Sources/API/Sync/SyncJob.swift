@@ -32,12 +32,6 @@ struct SyncJob: Hashable, Codable, Sendable {
     let reason: String
     let end: Timestamp
 
-    /// - Parameter reason: As an observer is told it; an age in it is left out, since it is one at the beginning.
-    init(reason: String, end: Timestamp) {
-      self.reason = reason.replacing(/\ (?:just now|(?:\d+ \w+ )+ago)(?=, after |$)/, with: "")
-      self.end = end
-    }
-
     /// The reason with the time that is left, as the progress of the command line says it; `nil` a second after its end, so
     /// that short pauses are seen, too.
     func words(at time: Duration) -> String? {

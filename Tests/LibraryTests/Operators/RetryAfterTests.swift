@@ -92,6 +92,26 @@ struct RetryAfterTests {
     #expect(journal.events.contains("waiting 10.0 seconds: rate limited by the service"))
   }
 
+  @Test func `tells the age of a pause of a call that is refused, and none of one that waits`()
+    async throws
+  {
+    await sharedState.pauseCalls(of: "", for: .seconds(20), after: "GET /notes")
+    clock.advance(by: .seconds(4))
+    let refused = await process(maxWait: 10).failure()
+    #expect(refused?.message == "rate limited by the service 4 s ago, after GET /notes")
+    #expect(await sharedState.refusal(of: "")?.message == refused?.message)
+    let journal = Journal()
+    let next = process(maxWait: 30).observed(by: journal.observer, as: "notes")
+    async let failure = next.failure()
+    await clock.sleepers(atLeast: 2)
+    clock.advance(by: .seconds(16))
+    #expect(await failure == nil)
+    #expect(
+      journal.events.contains("waiting 16.0 seconds: rate limited by the service, after GET /notes")
+    )
+    #expect(await sharedState.refusal(of: "") == nil)
+  }
+
   @Test func `blocks calls that already have a reservation`() async throws {
     let rate = Rate(1, per: .seconds(1))
     let (one, other) = (process(rate, maxWait: 30), process(rate, maxWait: 30))

@@ -452,15 +452,6 @@ import Testing
     #expect(await words() == JSON.null)
   }
 
-  @Test(arguments: ["just now", "5 min ago", "2 h ago"])
-  func `a pause has no age, which would be that of its beginning`(age: String) {
-    let reason = "rate limited by the service"
-    let end = Timestamp(.seconds(3600))
-    let pause = SyncJob.Pause(reason: "\(reason) \(age), after GET /x", end: end)
-    #expect(pause.words(at: .seconds(3590)) == "\(reason), after GET /x: waiting 10 s")
-    #expect(SyncJob.Pause(reason: "\(reason) \(age)", end: end).reason == reason)
-  }
-
   @Test func `a sync that failed says what helps`() async throws {
     var source = MadeUpSource(name: "held")
     source.syncing = { _ in

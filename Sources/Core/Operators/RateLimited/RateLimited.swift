@@ -82,10 +82,17 @@ package struct CallLimit: Sendable {
   var label: String { rate.map { "rateLimited(by: \($0))" } ?? "respectingRetryAfter()" }
 
   func refusal(of turn: SlidingWindow.Turn) -> SourceError {
+    .held(
+      turn.pauseReason ?? "local \(turn.reason) reached", for: turn.wait, isPause: turn.isOpening)
+  }
+}
+
+extension SourceError {
+  /// The error of a call that is not made before a time.
+  static func held(_ reason: String, for wait: Duration, isPause: Bool) -> SourceError {
     SourceError(
-      .rateLimited, turn.isOpening ? turn.reason : "local \(turn.reason) reached",
-      remedy: "retry in \(turn.wait.text)", retryAfter: turn.wait,
-      cause: LocalRateLimitError(isPause: turn.isOpening))
+      .rateLimited, reason, remedy: "retry in \(wait.text)", retryAfter: wait,
+      cause: LocalRateLimitError(isPause: isPause))
   }
 }
 

@@ -38,7 +38,8 @@ package struct RateLimiterState: Hashable, Sendable {
     var turn = window.calls.reserve(
       limit.cost, by: bounds, at: now, notBefore: limit.heedsPauses ? opensAt : nil,
       maxWait: min(maxWait, Self.maxWait))
-    turn.reason = (turn.isOpening ? pauseReason(at: now) : held?.reason) ?? ""
+    turn.reason = (turn.isOpening ? pauseReason(at: nil) : held?.reason) ?? ""
+    turn.pauseReason = turn.isOpening ? pauseReason(at: now) : nil
     // Without a rate nothing changes, so nothing is written.
     if turn.isTaken, !bounds.isEmpty {
       windows[name] = window
@@ -67,12 +68,16 @@ package struct RateLimiterState: Hashable, Sendable {
   }
 
   /// The reason no call is made during a pause: only a response of the service demands one.
-  package func pauseReason(at now: Duration) -> String {
+  ///
+  /// - Parameter now: The time at which its age is told; `nil` for a call that waits, while the age grows.
+  private func pauseReason(at now: Duration?) -> String {
     let reason = "rate limited by the service"
     guard let demand, let request = demand.request else { return reason }
-    let age = (now - demand.time.sinceStart).components.seconds
-    return
-      "\(reason) \(age < 1 ? "just now" : "\(Duration.seconds(age).text) ago"), after \(request)"
+    let age = now.map { now in
+      let seconds = (now - demand.time.sinceStart).components.seconds
+      return seconds < 1 ? " just now" : " \(Duration.seconds(seconds).text) ago"
+    }
+    return "\(reason)\(age ?? ""), after \(request)"
   }
 
   /// Returns a turn that was not used.
@@ -131,10 +136,7 @@ package struct RateLimiterState: Hashable, Sendable {
   mutating func refusal(at now: Duration) -> SourceError? {
     adjust(at: now)
     guard isClosed(at: now), let opensAt else { return nil }
-    let wait = opensAt.sinceStart - now
-    return SourceError(
-      .rateLimited, pauseReason(at: now), remedy: "retry in \(wait.text)", retryAfter: wait,
-      cause: LocalRateLimitError(isPause: true))
+    return .held(pauseReason(at: now), for: opensAt.sinceStart - now, isPause: true)
   }
 
   /// Shifts all times back if the system clock was set back since the last change.
@@ -260,6 +262,8 @@ package struct SlidingWindow: Hashable, Sendable {
     package let isOpening: Bool
     /// The reason the call waits: `rate limit 5/s`.
     package fileprivate(set) var reason = ""
+    /// The reason of a pause with its age, for a call that does not wait; `nil` for a rate.
+    fileprivate(set) var pauseReason: String?
 
     /// This turn, moved to another time.
     fileprivate func moved(to time: Timestamp, wait: Duration = .zero) -> Turn {
