@@ -110,7 +110,7 @@ public final class SQLiteStore: SourceStore {
       try connection.snapshot { connection throws(SQLiteFailure) -> Answer? in
         if let expected {
           let shown = try connection.checkpoint(ExpectedScope.checkpoint, of: expected.source)
-          guard expected.isShown(shown) else { return nil }
+          guard expected.check(shown) else { return nil }
         }
         return try body(&connection)
       }

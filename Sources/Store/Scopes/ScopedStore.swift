@@ -52,22 +52,24 @@ package final class ExpectedScope: Sendable {
 
   package let source: String
   private let mark: String
-  private let wasFound = Mutex(false)
+  /// `nil` until a read has looked.
+  private let wasShown = Mutex<Bool?>(nil)
 
   fileprivate init(_ mark: String, of source: String) {
     self.source = source
     self.mark = mark
   }
 
-  /// True if a scope with this mark is the expected one.
-  package func isShown(_ mark: String?) -> Bool {
-    wasFound.withLock { wasFound in
-      wasFound = mark == self.mark
-      return wasFound
+  /// Takes note of the mark of the scope that a read has found; true if it is the expected one, as in all reads before.
+  package func check(_ mark: String?) -> Bool {
+    wasShown.withLock { wasShown in
+      let isShown = mark == self.mark && wasShown != false
+      wasShown = isShown
+      return isShown
     }
   }
 
-  /// What `body` reads; `nil` if another scope was shown, or nothing was read.
+  /// Runs `body` with this expectation; `nil` if another scope was shown, or no read has looked.
   fileprivate func read<Value: Sendable>(
     _ body: () async throws(SourceError) -> Value
   ) async throws(SourceError) -> Value? {
@@ -79,7 +81,7 @@ package final class ExpectedScope: Sendable {
       }
     }
     let value = try result.get()
-    return wasFound.withLock(\.self) ? value : nil
+    return wasShown.withLock(\.self) == true ? value : nil
   }
 }
 
