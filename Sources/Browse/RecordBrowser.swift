@@ -69,13 +69,7 @@ package struct RecordBrowser {
       case .sent: post(.paused(name, nil))
       case .received: post(.received(name))
       case .fellBack(let error), .failed(_, _, let error):
-        guard let time = error.retryAfter else { return }
-        let reason: String
-        switch error.code {
-        case .circuitOpen: reason = "the service failed repeatedly, paused for"
-        case .rateLimited: reason = "\(error.message), paused for"
-        default: return
-        }
+        guard let time = error.retryAfter, let reason = error.pauseWords else { return }
         let end = now().addingTimeInterval(time / .seconds(1))
         post(.paused(name, Pause(until: end, "\(name): \(reason)", isWait: false)))
       default: break
@@ -165,5 +159,17 @@ package struct RecordBrowser {
       context.diagnostics.note("Interrupted; progress saved. Resume with: \(command)")
     }
     try session.failure?.get()
+  }
+}
+
+extension SourceError {
+  /// Why the service is not asked for a time, which is counted down after them; `nil` for other failures.
+  var pauseWords: String? {
+    guard retryAfter != nil else { return nil }
+    return switch code {
+    case .circuitOpen: "the service failed repeatedly, paused for"
+    case .rateLimited: "\(message), paused for"
+    default: nil
+    }
   }
 }

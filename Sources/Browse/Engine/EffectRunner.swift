@@ -622,9 +622,7 @@ extension SyncEnd {
     self.init(isAtEnd: report.result.hasEnded && report.result.kind == .full)
     guard !report.result.isComplete else { return }
     total = report.result.total
-    let refusal = report.result.failure
-    isPaused =
-      refusal?.retryAfter != nil && (refusal?.code == .circuitOpen || refusal?.code == .rateLimited)
+    isPaused = report.result.failure?.pauseWords != nil
     let failure = report.failure.flatMap { $0.code == .interrupted ? nil : $0.message }
     reason = report.result.inconclusiveReason ?? failure
   }
