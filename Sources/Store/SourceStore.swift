@@ -58,7 +58,7 @@ public protocol SourceStore: Sendable {
     of source: String, startingWith prefix: String
   ) async throws(SourceError) -> [String]
 
-  /// What is stored besides records, with the checkpoints of these names.
+  /// The status of a source, its cached pages without their records, and its checkpoints of these names, all of one moment.
   func state(
     of source: String, checkpoints names: [String]
   ) async throws(SourceError) -> StoredState

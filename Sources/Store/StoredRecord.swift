@@ -115,7 +115,7 @@ public struct PageMetadata: Hashable, Codable, Sendable {
   }
 }
 
-/// What a ``SourceStore`` has of a source at one moment, besides its records.
+/// The status, the cached pages and checkpoints of a source, all of one moment; see ``SourceStore/state(of:checkpoints:)``.
 public struct StoredState: Sendable {
   public var status: StoreStatus
 

@@ -58,7 +58,7 @@ package final class NewFile {
 
   package var output: Output { Output(descriptor: new.file.descriptor, named: shown) }
 
-  /// What has become of the file, and its path: `Saved list.csv`.
+  /// The message about the finished file: `Saved list.csv`.
   package var summary: String { "\(verb) \(shown)" }
 
   /// Fails with code `io` if there is a file, or a link to none.

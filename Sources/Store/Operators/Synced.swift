@@ -182,7 +182,7 @@ private struct MissedRecord: Error {}
 
 /// The cause of `notFound` for a record that is not among those of a complete sync, as the service may have it since.
 package struct UnaskedLookup: Error {
-  /// What follows the words that the record was not found.
+  /// The end of the message: ` among the 95 records cached 7 min ago; the service was not asked`.
   package let words: String
 }
 
