@@ -311,7 +311,7 @@ extension Plugin {
       ?? environment.localState.of(service.host)
   }
 
-  /// Lets the sources of the service make no call for a time, as a response demands that came to none of them.
+  /// Lets this source make no call for a time, as a response demands that came to none of its calls.
   ///
   /// - Parameter request: The method and the path of its request.
   package func pauseService(
@@ -319,7 +319,7 @@ extension Plugin {
   ) async {
     guard let service = try? service(in: environment) else { return }
     await sharedState(of: service, in: environment)
-      .pauseCalls(of: service.caller.account, for: time, after: request)
+      .pauseCalls(of: service.caller, for: time, after: request)
   }
 
   /// The refusal of a request while the service has demanded a pause, of whatever process; `nil` if it may be sent.
@@ -327,7 +327,7 @@ extension Plugin {
     guard !environment.overridesPauses, let service = try? service(in: environment) else {
       return nil
     }
-    return await sharedState(of: service, in: environment).refusal(of: service.caller.account)
+    return await sharedState(of: service, in: environment).refusal(of: service.caller)
   }
 
   /// Forgets the rate of this source, which is removed, so that it holds back no other one of its service.

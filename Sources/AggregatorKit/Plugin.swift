@@ -38,9 +38,9 @@ public protocol Plugin<Item>: Sendable {
   /// The client or user whose requests the service counts, or the names of the settings that hold the key, which are
   /// the default.
   ///
-  /// Sources with the same host and account share their rate limit and the pauses that the service demands. A source
-  /// that signs in returns ``Authorization/account``. It is stored, so it must not be a secret, or made of one. Where it names a
-  /// secret setting as `${NAME}`, another value is another account; a mark of 16 bits is stored with the name.
+  /// Sources with the same host and account share their rate limit, and the pauses that the service demands of two of
+  /// them. A source that signs in returns ``Authorization/account``. It is stored, so it must not be a secret, or made of
+  /// one. Where it names a secret setting as `${NAME}`, another value is another account; a mark of 16 bits is stored with the name.
   var account: String { get }
 
   /// A text that differs if, with the same settings, the service would have other records, so that cached

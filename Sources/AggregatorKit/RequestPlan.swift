@@ -63,7 +63,7 @@ extension Plugin {
     return RequestPlan(
       addresses: addresses, rate: held?.rate, rateSource: held?.source, left: held?.left,
       wait: turn.wait,
-      demand: turn.wait > .zero && turn.isOpening ? turn.reason : nil, pause: pause ?? .zero,
+      demand: turn.demand, pause: pause ?? .zero,
       requestsPerPage: policy.retry.attempts * pages)
   }
 }

@@ -47,8 +47,7 @@ public protocol DataSource<Item>: Sendable {
   /// `offline` if the response is no longer kept.
   func isInMemory(_ request: PageRequest) -> Bool
 
-  /// False if a page may be requested only when it is needed, because the service sends it once; true by
-  /// default.
+  /// False if a page may be requested only when it is needed, because the service sends it once; true by default.
   var readsAhead: Bool { get }
 
   /// The number of records of a page of the service, if it is not the caller's limit; `nil` by default.

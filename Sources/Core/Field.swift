@@ -22,8 +22,7 @@ public struct Field<Item>: Sendable {
   /// True if local search looks into the field.
   public let isSearchable: Bool
 
-  /// The path of the value in the record's stored JSON: member names, joined by dots; `nil` if the
-  /// value is not stored.
+  /// The path of the value in the record's stored JSON: member names, joined by dots; `nil` if the value is not stored.
   ///
   /// By default a property is stored under the field's name, and a computed field is not stored.
   /// SQL queries read stored fields at their paths and compute the others.

@@ -3,9 +3,8 @@ import AggregatorText
 
 /// An opaque, printable token for the position of the next page.
 ///
-/// It starts with a letter, consists of `A-Z a-z 0-9 . _ -`, and has at most 512 characters, so that it
-/// can be pasted into a shell unquoted. Only the source that made a cursor can open it; see
-/// ``CursorSeal``.
+/// It starts with a letter, consists of `A-Z a-z 0-9 . _ -`, and has at most 512 characters, so that it can be pasted
+/// into a shell unquoted. Only the source that made a cursor can open it; see ``CursorSeal``.
 public struct PageCursor: Hashable, Sendable, LosslessStringConvertible {
   /// The maximum number of characters in a token.
   public static let maximumLength = 512

@@ -1,5 +1,4 @@
-/// Reproducible random numbers (SplitMix64: Steele, Lea, Flood 2014), the same in every Swift
-/// version.
+/// Reproducible random numbers (SplitMix64: Steele, Lea, Flood 2014), the same in every Swift version.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

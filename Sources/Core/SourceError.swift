@@ -68,9 +68,8 @@ public struct SourceError: Error, Sendable {
 
   /// True if another source may answer instead.
   ///
-  /// False for a cancelled call, an unknown id, a request that is itself invalid, a locked store, which
-  /// will be free in a moment, a store that must not be ignored, and a gap in a recording, which must not be
-  /// filled silently.
+  /// False for a cancelled call, an unknown id, a request that is itself invalid, a locked store, which will be free in
+  /// a moment, a store that must not be ignored, and a gap in a recording, which must not be filled silently.
   public var allowsFallback: Bool {
     switch code {
     case .cancelled, .notFound, .invalidCursor, .invalidRequest, .invalidSettings, .busy,

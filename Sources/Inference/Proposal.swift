@@ -150,12 +150,12 @@ package struct Proposal: Sendable {
     return edited
   }
 
-  /// Tells the sources of the service how long it accepts no request, if its last response says that no quota is left.
-  package func passOnQuota(in environment: PluginEnvironment) async {
+  /// Tells a source of the proposal how long the service accepts no request, if its last response says that no quota is left.
+  package func passOnQuota(to name: String, in environment: PluginEnvironment) async {
     guard let quotaReset else { return }
     let pause = Duration.seconds(quotaReset.timeIntervalSince(environment.now()))
     guard pause > .zero else { return }
-    await DeclaredPlugin("", manifest).pauseService(for: pause, in: environment)
+    await DeclaredPlugin(name, manifest).pauseService(for: pause, in: environment)
   }
 
   /// See ``Plugin/rateNote(in:isChosen:)``.

@@ -62,7 +62,7 @@ extension Command {
         try secrets.save(context, environment.settings, areArguments: !invocation.has(curl))
         // Each list was requested after the one before it.
         let last = proposal.lists.lazy.reversed().compactMap { try? $0.result.get() }.first
-        await last?.passOnQuota(in: environment)
+        for list in saved { await last?.passOnQuota(to: "\(name)-\(list)", in: environment) }
       }
       if invocation.has(.json) {
         try context.output.write("\(proposal.document(file, saved).text)\n")

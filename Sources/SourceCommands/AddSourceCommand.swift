@@ -223,7 +223,7 @@ extension Command {
       if isSaved {
         try proposal.save(as: name, in: folder, rebinding: secrets.replaced)
         try secrets.save(context, environment.settings, areArguments: !invocation.has(curl))
-        await proposal.passOnQuota(in: environment)
+        await proposal.passOnQuota(to: name, in: environment)
       }
       if invocation.has(.json) {
         try context.output.write("\(proposal.document.text)\n")

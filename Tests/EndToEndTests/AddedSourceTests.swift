@@ -558,11 +558,11 @@ import Testing
     #expect(busy.requests.count == 3)
   }
 
-  @Test func `a pause that one command was told to make is kept by adding, and by all others`()
+  @Test func `a pause is kept by adding the same list, and by all as soon as another one is told`()
     async throws
   {
     let busy = try LoopbackServer { request in
-      guard request.path != "/later" else {
+      guard !request.path.hasPrefix("/later") else {
         return .status(429, "slow down", headers: [("Retry-After", "3600")])
       }
       return .json(#"[{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]"#)
@@ -571,20 +571,29 @@ import Testing
     #expect(try await home.run("\(line) --dry-run").status == 0)
     #expect(!FileManager.default.fileExists(atPath: home.file.path))
     #expect(try await home.run(line).status == 0)
-    let told = try await home.run("sources add later \(busy.baseURL)/later --single")
-    #expect(told.status == 75, "\(told)")
-    let count = busy.requests.count
-    for line in ["sources add others \(busy.baseURL)/others --single", "lamps sync"] {
-      let refused = try await home.run(line)
-      #expect(refused.status == 75, "\(refused)")
-      #expect(refused.errors.contains("rate limited by the service "), "\(refused)")
-      #expect(refused.errors.contains(", after GET /later\nhint: retry in "), "\(refused)")
-      if line.hasPrefix("sources") {
-        #expect(refused.errors.hasSuffix("; --refresh retries now\n"), "\(refused)")
+    let later = "sources add later \(busy.baseURL)/later --single"
+    #expect(try await home.run(later).status == 75)
+    func expectRefusals(of lines: [String], after path: String) async throws {
+      let count = busy.requests.count
+      for line in lines {
+        let refused = try await home.run(line)
+        #expect(refused.status == 75, "\(refused)")
+        #expect(refused.errors.contains("rate limited by the service "), "\(refused)")
+        #expect(
+          refused.errors.contains(", after GET \(path)\nhint: retry in "), "\(refused)")
+        if line.hasPrefix("sources") {
+          #expect(refused.errors.hasSuffix("; --refresh retries now\n"), "\(refused)")
+        }
       }
+      #expect(busy.requests.count == count)
     }
-    #expect(busy.requests.count == count)
-    let added = try await home.run("sources add others \(busy.baseURL)/others --single --refresh")
+    try await expectRefusals(of: [later], after: "/later")
+    #expect(try await home.run("lamps sync").status == 0)
+    #expect(try await home.run("sources add others \(busy.baseURL)/later2 --single").status == 75)
+    let third = "sources add third \(busy.baseURL)/third --single"
+    try await expectRefusals(of: [third, "lamps sync"], after: "/later2")
+    let count = busy.requests.count
+    let added = try await home.run("\(third) --refresh")
     #expect(added.status == 0 && added.errors == "", "\(added)")
     #expect(busy.requests.count == count + 1)
   }

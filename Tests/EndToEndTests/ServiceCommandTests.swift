@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `a pause that one list was told holds for the others`() async throws {
+  @Test func `a pause that two lists were told holds for the others`() async throws {
     let server = try LoopbackServer { _ in
       .status(429, "slow down", headers: [("Retry-After", "3600")])
     }
@@ -91,7 +91,7 @@ import Testing
       #expect(outcome.status == 75, "\(outcome)")
       #expect(outcome.errors.contains("rate limited"), "\(outcome)")
     }
-    #expect(server.requests.count == 1)
+    #expect(server.requests.count == 2)
   }
 
   @Test func `the lists are sources, and the service is one file`() async throws {

@@ -37,22 +37,22 @@ extension SharedState {
   /// The state of the rate limits and of the circuit breakers of a host.
   package var admission: SharedValue<AdmissionState> { shared("admission", AdmissionState()) }
 
-  /// Lets the sources of an account make no call for a time, as a response demands that came to none of them.
+  /// Lets a source make no call for a time, as a response demands that came to none of its calls.
   ///
   /// - Parameter request: The method and the path of its request.
   package func pauseCalls(
-    of account: String, for time: Duration, after request: String? = nil
+    of caller: Caller, for time: Duration, after request: String? = nil
   ) async {
     await admission.update { [now] state, date in
-      state[limiterOf: account].close(for: time, at: date ?? now(), after: request)
+      state[limiterOf: caller.account]
+        .close(for: time, of: caller, at: date ?? now(), after: request)
     }
   }
 
-  /// The refusal of the calls of an account during a pause; `nil` if there is none.
-  package func refusal(of account: String) async -> SourceError? {
+  /// The refusal of the calls of a source during a pause; `nil` if there is none.
+  package func refusal(of caller: Caller) async -> SourceError? {
     await admission.update { [now] state, date in
-      var limiter = state[limiterOf: account]
-      return limiter.refusal(at: date ?? now())
+      state[limiterOf: caller.account].refusal(of: caller, at: date ?? now())
     }
   }
 
@@ -216,8 +216,8 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     var isClean = true
     var turn: SlidingWindow.Turn?
     var heedsPauses: Bool
-    /// The end of the pause that it does not heed.
-    var ignoredPause: Timestamp?
+    /// The pauses that it does not heed.
+    var ignoredPauses: [String: RateLimiterState.Pause] = [:]
     /// The time of the shared state when it was let through, and that of this process.
     var moment: (shared: Duration, own: Duration)?
   }
@@ -231,7 +231,7 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
   ) async throws(SourceError) -> Admitted {
     guard !Task.isCancelled else { throw .cancelled }
     var heedsPauses = true
-    if cachePolicy.overridesPauses, let limit {
+    if cachePolicy.overridesPauses, let limit, await isPaused() {
       // The pages after the first call, retries and other sources keep to what it brings.
       heedsPauses = await limit.overrides.update { [account = rules.caller.account] accounts in
         !accounts.insert(account).inserted
@@ -255,6 +255,12 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     return admitted
   }
 
+  private func isPaused() async -> Bool {
+    await state.update { [now, caller = rules.caller] state, time in
+      state[limiterOf: caller.account].pause(of: caller, at: time ?? now()) != nil
+    }
+  }
+
   /// Records that a call whose turn has come is made, or has to wait on; `nil`, and the turn is given back, if the
   /// service has demanded a pause meanwhile.
   private func confirm(
@@ -267,7 +273,7 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
       let shared = time ?? own
       state[limiterOf: account].move(late, cost: limit.cost)
       guard
-        !admitted.heedsPauses || !state[limiterOf: account].isClosed(at: shared)
+        !admitted.heedsPauses || state[limiterOf: account].pause(of: caller, at: shared) == nil
       else {
         state[limiterOf: account].giveBack(turn, of: kind, by: limit)
         return nil
@@ -304,8 +310,8 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
         if var limit = rules.limit {
           limit.heedsPauses = admitted.heedsPauses
           let limiter = state[limiterOf: caller.account]
-          if !limit.heedsPauses, limiter.isClosed(at: now) {
-            admitted.ignoredPause = limiter.opensAt
+          if !limit.heedsPauses, limiter.pause(of: caller, at: now) != nil {
+            admitted.ignoredPauses = limiter.pauses
           }
           let turn = state[limiterOf: caller.account].reserve(
             kind, by: limit, of: caller, at: now, maxWait: maxWait)
@@ -349,17 +355,17 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
       }
     let pause = demandedPause(in: result, departure)
     // The service has answered in spite of its demand.
-    let ended = pause == nil && result.failure == nil ? admitted.ignoredPause : nil
-    guard breaker != nil && changesCircuit || pause != nil || ended != nil else { return }
+    let ended = pause == nil && result.failure == nil ? admitted.ignoredPauses : [:]
+    guard breaker != nil && changesCircuit || pause != nil || !ended.isEmpty else { return }
     await state.update { [rules, now] state, time in
       let now = time ?? now()
       if let breaker = rules.breaker {
         state.leave(admitted.probes, after: outcome, breaker, of: rules.caller, at: now)
       }
-      if let ended { state[limiterOf: rules.caller.account].open(ended) }
+      if !ended.isEmpty { state[limiterOf: rules.caller.account].open(ended) }
       if let pause {
         state[limiterOf: rules.caller.account].close(
-          for: pause, at: now, after: departure.refusedRequest)
+          for: pause, of: rules.caller, at: now, after: departure.refusedRequest)
       }
     }
   }

@@ -4,11 +4,10 @@ extension DataSource {
   /// Stops calling a failing service: after several consecutive failures, calls fail at once with
   /// `circuitOpen`; after a pause one call is let through as a probe.
   ///
-  /// Only failures of the service count: unreachable, broken connections, timeouts, 5xx. Answers such
-  /// as `notFound` or 429 show that it works. A call that never reached it counts as neither. A probe
-  /// that never finished, because its process was killed, is given up after a minute, or after the pause
-  /// if that is longer. A call that refreshes (see ``CachePolicy/refreshes``) is made even while the circuit is
-  /// open, and its outcome counts.
+  /// Only failures of the service count: unreachable, broken connections, timeouts, 5xx. Answers such as `notFound` or
+  /// 429 show that it works. A call that never reached it counts as neither. A probe that never finished, because its
+  /// process was killed, is given up after a minute, or after the pause if that is longer. A call that refreshes (see
+  /// ``CachePolicy/refreshes``) is made even while the circuit is open, and its outcome counts.
   ///
   /// - Parameters:
   ///   - clock: Measures the pause, without shared state.

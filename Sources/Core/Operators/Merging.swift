@@ -2,9 +2,8 @@ extension DataSource {
   /// Lists the records of two sources in turn: a page of this one, a page of the other, until both have ended.
   ///
   /// So each page has one provenance, and costs one call. A record that both have comes twice; iterating over pages
-  /// leaves out the second (see ``pages(matching:after:size:upTo:ahead:)``). The
-  /// total is known once both have named theirs, and counts such records twice. A single record comes from this
-  /// source if it knows it.
+  /// leaves out the second (see ``pages(matching:after:size:upTo:ahead:)``). The total is known once both have named
+  /// theirs, and counts such records twice. A single record comes from this source if it knows it.
   ///
   /// A failure of one source is a failure of the call, so that no record is missing in silence: give each its own
   /// ``fallback(to:when:)``.

@@ -197,8 +197,7 @@ private struct LocalSearch<Item: SourceRecord> {
     }
   }
 
-  /// A warning if the search stopped before the page was full: at its bound, or because the source made
-  /// no progress.
+  /// A warning if the search stopped before the page was full: at its bound, or because the source made no progress.
   func ownWarnings(about name: String) -> [Warning] {
     if isWithoutProgress { return [Warning(.stopped, "stopped: the pages of \(name) repeat")] }
     guard let next, matches.count < limit else { return [] }

@@ -3,9 +3,8 @@ import Synchronization
 extension DataSource {
   /// Fetches upstream pages of one fixed size and cuts the requested pages out of them.
   ///
-  /// For services without pages, and for those whose records depend on the page size. The last upstream
-  /// page is cached, so that the next slice costs no request. A call that refreshes fetches it again for its first
-  /// slice.
+  /// For services without pages, and for those whose records depend on the page size. The last upstream page is cached,
+  /// so that the next slice costs no request. A call that refreshes fetches it again for its first slice.
   ///
   /// - Parameters:
   ///   - size: The upstream page size, 1 or more.

@@ -1,9 +1,8 @@
 extension DataSource {
   /// Iterates over the pages.
   ///
-  /// The iteration always ends by itself, and its last step has the reason: see ``PaginationEnd``.
-  /// Records seen before are left out of ``PaginationStep/items``. An error is thrown after every step
-  /// before it was delivered.
+  /// The iteration always ends by itself, and its last step has the reason: see ``PaginationEnd``. Records seen before
+  /// are left out of ``PaginationStep/items``. An error is thrown after every step before it was delivered.
   ///
   /// ```swift
   /// let bound = PaginationBound(items: 500)

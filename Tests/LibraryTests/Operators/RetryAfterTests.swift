@@ -95,11 +95,11 @@ struct RetryAfterTests {
   @Test func `tells the age of a pause of a call that is refused, and none of one that waits`()
     async throws
   {
-    await sharedState.pauseCalls(of: "", for: .seconds(20), after: "GET /notes")
+    await sharedState.pauseCalls(of: Caller(), for: .seconds(20), after: "GET /notes")
     clock.advance(by: .seconds(4))
     let refused = await process(maxWait: 10).failure()
     #expect(refused?.message == "rate limited by the service 4 s ago, after GET /notes")
-    #expect(await sharedState.refusal(of: "")?.message == refused?.message)
+    #expect(await sharedState.refusal(of: Caller())?.message == refused?.message)
     let journal = Journal()
     let next = process(maxWait: 30).observed(by: journal.observer, as: "notes")
     async let failure = next.failure()
@@ -109,7 +109,7 @@ struct RetryAfterTests {
     #expect(
       journal.events.contains("waiting 16.0 seconds: rate limited by the service, after GET /notes")
     )
-    #expect(await sharedState.refusal(of: "") == nil)
+    #expect(await sharedState.refusal(of: Caller()) == nil)
   }
 
   @Test func `blocks calls that already have a reservation`() async throws {

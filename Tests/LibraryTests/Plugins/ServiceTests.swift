@@ -168,11 +168,19 @@ struct ServiceTests {
   }
 
   @Test(arguments: Place.allCases)
-  func `a pause that the service demands holds for all of its lists`(place: Place) async throws {
+  func `a pause holds for the list that was refused, and for all as soon as another one is`(
+    place: Place
+  ) async throws {
     let processes = processes(place)
     let busy = SourceError(.rateLimited, "busy", retryAfter: .seconds(60))
-    let refused = list("deals", over: ScriptedSource<Note>(pages: [.failure(busy)]))
-    #expect(try await failure(of: refused, in: processes[0])?.code == .rateLimited)
+    func refused(_ name: String) -> NotesPlugin {
+      list(name, rate: "9/h", over: ScriptedSource<Note>(pages: [.failure(busy)]))
+    }
+    #expect(try await failure(of: refused("deals"), in: processes[0])?.message == "busy")
+    let held = try await failure(of: list("deals", rate: "9/h"), in: processes[1])
+    #expect(held?.message == "rate limited by the service")
+    #expect(try await failure(of: list("contacts", rate: "9/h"), in: processes[1]) == nil)
+    #expect(try await failure(of: refused("calls"), in: processes[1])?.message == "busy")
     for rate in ["9/h", nil] {
       let contacts = list("contacts", rate: rate)
       let failure = try await failure(of: contacts, in: processes[1])
@@ -195,11 +203,11 @@ struct ServiceTests {
     let service = ScriptedSource<Note>(pages: [.failure(busy)])
     let refused = list("deals", key: "CRM_KEY", over: service)
     #expect(try await failure(of: refused, in: first[0])?.code == .rateLimited)
-    let contacts = list("contacts", key: "CRM_KEY")
-    #expect(try await failure(of: contacts, in: first[1])?.retryAfter == .seconds(60))
+    let deals = list("deals", key: "CRM_KEY")
+    #expect(try await failure(of: deals, in: first[1])?.retryAfter == .seconds(60))
     let second = with("the second secret", first[1])
-    #expect(try await failure(of: contacts, in: second) == nil)
-    #expect(try await failure(of: contacts, in: first[1])?.retryAfter == .seconds(60))
+    #expect(try await failure(of: deals, in: second) == nil)
+    #expect(try await failure(of: deals, in: first[1])?.retryAfter == .seconds(60))
   }
 
   @Test func `a host has the state of its last keys`() async throws {
@@ -278,8 +286,10 @@ struct ServiceTests {
       #expect(try await failure(of: list("keyed", key: "K"), in: machines[0]) == nil)
       // Longer than the rate of the other list holds.
       let busy = SourceError(.rateLimited, "busy", retryAfter: .seconds(7200))
-      let refused = list("keyed", key: "K", over: ScriptedSource<Note>(pages: [.failure(busy)]))
-      #expect(try await failure(of: refused, in: machines[1])?.message == "busy")
+      for name in ["keyed", "third"] {
+        let refused = list(name, key: "K", over: ScriptedSource<Note>(pages: [.failure(busy)]))
+        #expect(try await failure(of: refused, in: machines[1])?.message == "busy")
+      }
       let held = try await failure(of: list("other", rate: nil, key: "K"), in: machines[0])
       #expect(held?.message.hasPrefix("rate limited by the service") == true, "\(held as Any)")
       let down = Service(5)

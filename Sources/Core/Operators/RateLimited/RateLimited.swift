@@ -24,10 +24,9 @@ extension DataSource {
 
   /// Pauses calls for as long as the service demands; for a service without a known rate limit.
   ///
-  /// After a call has failed with `rateLimited` and `retryAfter`, such as for a `Retry-After` (RFC 9110,
-  /// section 10.2.3), no call of any kind is made until that time is over; more than a day counts as a
-  /// day. Calls wait until then, or fail at once with `rateLimited` and the rest in `retryAfter` if their
-  /// deadline comes first.
+  /// After a call has failed with `rateLimited` and `retryAfter`, such as for a `Retry-After` (RFC 9110, section
+  /// 10.2.3), no call of any kind is made until that time is over; more than a day counts as a day. Calls wait until
+  /// then, or fail at once with `rateLimited` and the rest in `retryAfter` if their deadline comes first.
   ///
   /// - Parameters:
   ///   - clock: Waits, and measures without shared state.
@@ -83,7 +82,7 @@ package struct CallLimit: Sendable {
 
   func refusal(of turn: SlidingWindow.Turn) -> SourceError {
     .held(
-      turn.pauseReason ?? "local \(turn.reason) reached", for: turn.wait, isPause: turn.isOpening)
+      turn.demand ?? "local \(turn.reason) reached", for: turn.wait, isPause: turn.demand != nil)
   }
 }
 

@@ -1,24 +1,37 @@
 import AggregatorText
 
-/// The state of the rate limit of an account: the times of the last calls, the rates of its sources, and the end of a
-/// pause that the service demanded.
+/// The state of the rate limit of an account: the times of the last calls, the rates of its sources, and the pauses that
+/// the service demanded.
 package struct RateLimiterState: Hashable, Sendable {
   /// The longest pause that a service can demand, and the longest wait for a turn.
   package static let maxWait = Duration.seconds(24 * 3600)
 
   /// The time of the last change; `nil` if there was none.
   private(set) var writtenAt: Timestamp?
-  /// The end of the pause.
-  private(set) var opensAt: Timestamp?
-  /// The response that demanded the pause.
-  private var demand: Demand?
+  /// The pauses that were demanded of sources, by name.
+  private(set) var pauses: [String: Pause] = [:]
   private var windows: [String: SharedWindow] = [:]
 
-  /// The response that demanded a pause.
-  private struct Demand: Codable, Hashable {
-    let time: Timestamp
-    /// The method and the path of its request; `nil` if unknown.
-    let request: String?
+  /// A pause that a response demanded.
+  package struct Pause: Codable, Hashable, Sendable {
+    /// When it was demanded.
+    fileprivate let time: Timestamp
+    fileprivate let end: Timestamp
+    /// The method and the path of the request; `nil` if unknown.
+    fileprivate let request: String?
+
+    /// The reason no call is made: only a response of the service demands a pause.
+    ///
+    /// - Parameter now: The time at which its age is told; `nil` for a call that waits, while the age grows.
+    fileprivate func reason(at now: Duration?) -> String {
+      let reason = "rate limited by the service"
+      guard let request else { return reason }
+      let age = now.map { now in
+        let seconds = (now - time.sinceStart).components.seconds
+        return seconds < 1 ? " just now" : " \(Duration.seconds(seconds).text) ago"
+      }
+      return "\(reason)\(age ?? ""), after \(request)"
+    }
   }
 
   package init() {}
@@ -35,11 +48,12 @@ package struct RateLimiterState: Hashable, Sendable {
     window.use(limit, of: caller, at: now)
     let bounds = window.bounds(of: limit)
     let held = window.held(by: limit, of: caller)
+    let pause = limit.heedsPauses ? pause(of: caller, at: now) : nil
     var turn = window.calls.reserve(
-      limit.cost, by: bounds, at: now, notBefore: limit.heedsPauses ? opensAt : nil,
-      maxWait: min(maxWait, Self.maxWait))
-    turn.reason = (turn.isOpening ? pauseReason(at: nil) : held?.reason) ?? ""
-    turn.pauseReason = turn.isOpening ? pauseReason(at: now) : nil
+      limit.cost, by: bounds, at: now, notBefore: pause?.end, maxWait: min(maxWait, Self.maxWait))
+    let holding = pause.flatMap { $0.end == turn.time ? $0 : nil }
+    turn.reason = holding?.reason(at: nil) ?? held?.reason ?? ""
+    turn.demand = holding?.reason(at: now)
     // Without a rate nothing changes, so nothing is written.
     if turn.isTaken, !bounds.isEmpty {
       windows[name] = window
@@ -65,19 +79,6 @@ package struct RateLimiterState: Hashable, Sendable {
   /// Forgets the rate of a source that is removed.
   mutating func forgetRate(of source: String) {
     for name in windows.keys { windows[name]?.forgetRate(of: source) }
-  }
-
-  /// The reason no call is made during a pause: only a response of the service demands one.
-  ///
-  /// - Parameter now: The time at which its age is told; `nil` for a call that waits, while the age grows.
-  private func pauseReason(at now: Duration?) -> String {
-    let reason = "rate limited by the service"
-    guard let demand, let request = demand.request else { return reason }
-    let age = now.map { now in
-      let seconds = (now - demand.time.sinceStart).components.seconds
-      return seconds < 1 ? " just now" : " \(Duration.seconds(seconds).text) ago"
-    }
-    return "\(reason)\(age ?? ""), after \(request)"
   }
 
   /// Returns a turn that was not used.
@@ -112,31 +113,38 @@ package struct RateLimiterState: Hashable, Sendable {
     }
   }
 
-  /// Pauses all calls.
+  /// Pauses the calls of a source, and those of all once another one has a pause, too.
   ///
   /// - Parameter request: The method and the path of the request whose response demands it.
-  mutating func close(for wait: Duration, at now: Duration, after request: String? = nil) {
+  mutating func close(
+    for wait: Duration, of caller: Caller, at now: Duration, after request: String? = nil
+  ) {
     adjust(at: now)
     let end = Timestamp(now) + min(wait, Self.maxWait)
-    guard opensAt.map({ $0 < end }) ?? true else { return }
-    opensAt = end
-    demand = Demand(time: Timestamp(now), request: request)
+    pauses = pauses.filter { $0.value.end.sinceStart > now }
+    guard pauses[caller.name].map({ $0.end < end }) ?? true else { return }
+    pauses[caller.name] = Pause(time: Timestamp(now), end: end, request: request)
     writtenAt = Timestamp(now)
   }
 
-  /// Ends a pause, unless the service has demanded another one since.
-  mutating func open(_ pause: Timestamp) {
-    if opensAt == pause { (opensAt, demand) = (nil, nil) }
+  /// Ends pauses, but for those that the service has demanded again since.
+  mutating func open(_ ended: [String: Pause]) {
+    pauses = pauses.filter { ended[$0.key] != $0.value }
   }
 
-  /// True during a pause.
-  func isClosed(at now: Duration) -> Bool { opensAt.map { now < $0.sinceStart } ?? false }
+  /// The pause that holds for a source: its own, or the longest if the service has refused several, so that it means the
+  /// account; `nil` for none.
+  func pause(of caller: Caller, at now: Duration) -> Pause? {
+    let pauses = pauses.filter { $0.value.end.sinceStart > now }
+    return pauses.count > 1 ? pauses.values.max { $0.end < $1.end } : pauses[caller.name]
+  }
 
-  /// The refusal of a call during a pause; `nil` if there is none.
-  mutating func refusal(at now: Duration) -> SourceError? {
+  /// The refusal of a call of a source during a pause; `nil` if there is none.
+  mutating func refusal(of caller: Caller, at now: Duration) -> SourceError? {
     adjust(at: now)
-    guard isClosed(at: now), let opensAt else { return nil }
-    return .held(pauseReason(at: now), for: opensAt.sinceStart - now, isPause: true)
+    return pause(of: caller, at: now).map { pause in
+      .held(pause.reason(at: now), for: pause.end.sinceStart - now, isPause: true)
+    }
   }
 
   /// Shifts all times back if the system clock was set back since the last change.
@@ -146,25 +154,25 @@ package struct RateLimiterState: Hashable, Sendable {
     guard let last = writtenAt, last > Timestamp(now) else { return }
     let jump = last.sinceStart - Timestamp(now).sinceStart
     for name in windows.keys { windows[name]?.calls.shift(by: jump) }
-    opensAt = opensAt.map { $0 - jump }
-    demand = demand.map { Demand(time: $0.time - jump, request: $0.request) }
+    pauses = pauses.mapValues {
+      Pause(time: $0.time - jump, end: $0.end - jump, request: $0.request)
+    }
     writtenAt = Timestamp(now)
   }
 }
 
 extension RateLimiterState: Codable {
-  private enum CodingKeys: String, CodingKey { case writtenAt, opensAt, demand, windows }
+  private enum CodingKeys: String, CodingKey { case writtenAt, pauses, windows }
 
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let writtenAt = try container.decode(Timestamp.self, forKey: .writtenAt)
     self.writtenAt = writtenAt
-    opensAt = try container.decodeIfPresent(Timestamp.self, forKey: .opensAt)
-    demand = try? container.decodeIfPresent(Demand.self, forKey: .demand)
+    pauses = try container.decodeIfPresent([String: Pause].self, forKey: .pauses) ?? [:]
     windows = try container.decode([String: SharedWindow].self, forKey: .windows)
     // A time further ahead is damaged, and would block the source for ever.
     let latest =
-      (windows.values.map(\.calls.last) + [opensAt]).compactMap(\.self).max() ?? writtenAt
+      (windows.values.compactMap(\.calls.last) + pauses.values.map(\.end)).max() ?? writtenAt
     guard latest <= writtenAt + Self.maxWait else {
       throw DecodingError.dataCorruptedError(
         forKey: .windows, in: container, debugDescription: "turn too far ahead")
@@ -258,16 +266,14 @@ package struct SlidingWindow: Hashable, Sendable {
     package let wait: Duration
     /// True if the turn was taken: it is not if the wait is too long.
     let isTaken: Bool
-    /// True if it is the first one after a pause.
-    package let isOpening: Bool
     /// The reason the call waits: `rate limit 5/s`.
     package fileprivate(set) var reason = ""
-    /// The reason of a pause with its age, for a call that does not wait; `nil` for a rate.
-    fileprivate(set) var pauseReason: String?
+    /// The demand of the service that a call waits for, with its age, for one that does not wait; `nil` for a rate.
+    package fileprivate(set) var demand: String?
 
     /// This turn, moved to another time.
     fileprivate func moved(to time: Timestamp, wait: Duration = .zero) -> Turn {
-      Turn(time: time, wait: wait, isTaken: isTaken, isOpening: false)
+      Turn(time: time, wait: wait, isTaken: isTaken)
     }
   }
 
@@ -312,7 +318,7 @@ package struct SlidingWindow: Hashable, Sendable {
       insert(Group(time: time, cost: cost))
       mergeOldGroups(longest)
     }
-    return Turn(time: time, wait: wait, isTaken: isTaken, isOpening: time == opening)
+    return Turn(time: time, wait: wait, isTaken: isTaken)
   }
 
   /// The total cost of the calls after a time.
