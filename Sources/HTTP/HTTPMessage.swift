@@ -174,10 +174,26 @@ package enum LikelySecret {
   }
 
   /// The text with `REDACTED` for the values of such parameters of addresses in it.
+  ///
+  /// Every address that is requested passes through it, so it compiles no regular expression.
   package static func hidden(in text: String) -> String {
-    text.replacing(/([?&])([^=&?#\s<>"]+)=([^&#\s<>"]*)/) { match in
-      isParameter(match.2) ? "\(match.1)\(match.2)=\(Secret.mark)" : String(match.0)
+    var shown = ""
+    var (kept, rest) = (text.startIndex, text.utf8[...])
+    while let start = rest.firstIndex(where: "?&".utf8.contains) {
+      rest = rest[rest.index(after: start)...]
+      let name = rest.prefix { !endsParameter($0) && !"=?".utf8.contains($0) }
+      rest = rest[name.endIndex...]
+      guard rest.first == UInt8(ascii: "="), isParameter(String(Substring(name))) else { continue }
+      let value = rest.index(after: rest.startIndex)
+      rest = rest[value...].drop { !endsParameter($0) }
+      shown += text[kept..<value] + Secret.mark
+      kept = rest.startIndex
     }
+    return shown + text[kept...]
+  }
+
+  private static func endsParameter(_ byte: UInt8) -> Bool {
+    byte <= UInt8(ascii: " ") || #"&#<>""#.utf8.contains(byte)
   }
 }
 

@@ -20,6 +20,20 @@ struct SecretTests {
 
   enum Place: CaseIterable { case query, header }
 
+  @Test(arguments: [
+    ("https://a.test/b?api_key=1&x=2", "https://a.test/b?api_key=REDACTED&x=2"),
+    ("https://a.test/?x=1&Token=é#key=3", "https://a.test/?x=1&Token=REDACTED#key=3"),
+    (
+      "see <https://a.test/?key=q> or ?key=z it",
+      "see <https://a.test/?key=REDACTED> or ?key=REDACTED it"
+    ),
+    ("/b?next=/c?token=9&b", "/b?next=/c?token=REDACTED&b"), ("?key=", "?key=REDACTED"),
+    ("?=x&monkey=1&&ap%69key=4", "?=x&monkey=1&&ap%69key=REDACTED"), ("no key=1", "no key=1"),
+  ])
+  func `hides likely secrets in addresses that a service has written`(text: String, shown: String) {
+    #expect(LikelySecret.hidden(in: text) == shown)
+  }
+
   @Test(arguments: Engine.allCases)
   func `sends the key to this machine and shows it nowhere`(engine: Engine) async throws {
     try await withServer({ _ in .json("{}") }) { server in
