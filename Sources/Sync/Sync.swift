@@ -46,9 +46,13 @@ public struct Sync<Item: SourceRecord>: Sendable {
   /// The name under which other machines see this one in a store that they share.
   let worker: String
 
-  /// The waits if the service is rate-limited and does not say for how long; each one doubles the last.
+  /// The wait if the service is rate-limited and does not say for how long.
   private static var firstWait: Duration { .seconds(60) }
+  /// The longest wait that is not demanded: each refusal without a page after the one before doubles the wait.
   private static var maxWait: Duration { .seconds(15 * 60) }
+  /// A sync ends at so many refusals without a page between them, if it has waited for so long.
+  private static var mostRefusals: Int { 8 }
+  private static var longestWaits: Duration { .seconds(3600) }
 
   package init(
     base: any DataSource<Item>, recordStore: RecordStore<Item>, size: Int, mode: SyncMode,
@@ -83,7 +87,8 @@ public struct Sync<Item: SourceRecord>: Sendable {
   ///
   /// Up to `pages`, `nil` for all, are fetched, up to `jobs` at once where later cursors can be computed,
   /// and stored in order; both are 1 or more. At a rate limit, local or upstream, it `waits` or ends with
-  /// `rateLimited`. `progress` is called after each transaction.
+  /// `rateLimited`; it also ends if the service goes on refusing for hours. `progress` is called after each transaction,
+  /// and before the first one if earlier runs have read pages.
   ///
   /// In a store that machines share, all that sync the source at the same time divide its pages among them, each
   /// with its own `jobs` and bound. A list of partitions is divided by them. If later cursors cannot be computed, one of them fetches, and the others wait
@@ -201,26 +206,37 @@ public struct Sync<Item: SourceRecord>: Sendable {
     waits: Bool, _ result: inout SyncResult,
     _ body: (inout SyncResult) async throws(SourceError) -> Continuation
   ) async -> Bool {
-    var nextWait = Self.firstWait
+    var (refusals, waited) = (0, Duration.zero)
     while true {
       let before = result.pages
       do throws(SourceError) {
         switch try await body(&result) {
-        case .again: continue
+        case .again:
+          refusals = 0
+          continue
         case .over: return true
         case .other: return false
         }
       } catch {
-        guard waits, error.code == .rateLimited else {
+        let local = error.cause as? LocalRateLimitError
+        if result.pages > before || refusals == 0 { (refusals, waited) = (0, .zero) }
+        if local == nil { refusals += 1 }
+        guard waits, error.code == .rateLimited,
+          local != nil || refusals < Self.mostRefusals || waited < Self.longestWaits
+        else {
           result.failure = error
           return true
         }
         // Many services send 429 without Retry-After.
-        if result.pages > before { nextWait = Self.firstWait }
         let requested = error.retryAfter ?? .zero
-        let wait = requested > .zero ? requested : nextWait
-        if requested <= .zero { nextWait = min(nextWait * 2, Self.maxWait) }
-        observer(.waiting(wait, reason: error.message))
+        var wait = requested > .zero ? requested : Self.firstWait
+        var reason = local?.demand ?? error.message
+        if local == nil, refusals > 1 {
+          for _ in 1..<refusals where wait < Self.maxWait { wait = min(wait * 2, Self.maxWait) }
+          reason += ", \(refusals) times in a row"
+        }
+        waited += wait
+        observer(.waiting(wait, reason: reason))
         do { try await clock.sleep(for: wait) } catch {
           result.failure = .cancelled
           return true
@@ -296,6 +312,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
     var checkpoint = try await decoded(stored)
     if result.pages == 0 {
       (result.earlierPages, result.passed) = (checkpoint.pages, checkpoint.records)
+      if checkpoint.pages > 0 { progress(result) }
     }
     result.expected = checkpoint.expected
     if let stored, checkpoint.cursor == nil, PartitionEnd(stored) == nil {

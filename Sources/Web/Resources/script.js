@@ -1043,8 +1043,8 @@ function showAmount(bar, sync) {
   [bar.max, bar.value] = [total || 1, Math.min(records, total || 0)];
 }
 
-/* True for a pause of a minute or more, whose end is said. */
-const waitsLong = ({ waitingUntil }) => waitingUntil && Date.parse(waitingUntil) - Date.now() > 60000;
+/* True for a pause of five minutes or more, whose end is said; shorter ones are counted down. */
+const waitsLong = ({ waitingUntil }) => waitingUntil && Date.parse(waitingUntil) - Date.now() > 300000;
 const utc = (time, style) => `${new Date(time).toLocaleString("en-GB", { ...style, timeStyle: "short", timeZone: "UTC" })} UTC`;
 
 function syncWords(sync, noun, place) {

@@ -28,6 +28,50 @@ extension SyncTests {
     #expect(unwaiting.failure == nil)
   }
 
+  @Test func `asks a service that goes on refusing less and less often, and ends after an hour`()
+    async throws
+  {
+    let notes = notebook(20)
+    let base = ScriptedSource<Note>(
+      page: { request throws(SourceError) in
+        guard request.cursor == nil else {
+          throw .because(.rateLimited, retryAfter: .seconds(90))
+        }
+        return try await notes.page(request)
+      }, skip: { notes.cursor(skipping: $0, from: $1) })
+    async let result = try syncing(base).run(upTo: nil, jobs: 1, waits: true) { _ in }
+    for (number, wait) in [90, 180, 360, 720, 900, 900, 900].enumerated() {
+      await waits.reaches(number + 1)
+      await clock.sleepers(atLeast: 1)
+      #expect(clock.untilNextWake == .seconds(wait))
+      today.turn(by: Double(wait))
+      clock.advance(by: .seconds(wait))
+    }
+    let ended = try await result
+    #expect((ended.added, ended.failure?.code) == (10, .rateLimited))
+    #expect(ended.failure?.retryAfter == .seconds(90))
+    #expect(base.callCount == 9)
+    #expect(
+      waitReasons.all.prefix(3) == [
+        "a test says rateLimited", "a test says rateLimited, 2 times in a row",
+        "a test says rateLimited, 3 times in a row",
+      ])
+  }
+
+  @Test func `shows what earlier runs have read before it waits`() async throws {
+    let base = service(1...95)
+    #expect(try await sync(base, upTo: 2).added == 20)
+    let refused = ScriptedSource<Note>(
+      page: { _ throws(SourceError) in throw .because(.rateLimited, retryAfter: .seconds(90)) },
+      skip: { base.cursor(skipping: $0, from: $1) })
+    let seen = Mutex<[Int]>([])
+    let result = try await syncing(refused).run(upTo: nil, jobs: 1, waits: false) { result in
+      seen.withLock { $0.append(result.passed) }
+    }
+    #expect(result.failure?.code == .rateLimited)
+    #expect(seen.withLock(\.self) == [20])
+  }
+
   @Test func `ends at the rate limit with the time to retry`() async throws {
     let base = service(1...95)
     let bounded = try syncing(base, rate: "3/h")

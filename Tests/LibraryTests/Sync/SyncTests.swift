@@ -12,6 +12,7 @@ struct SyncTests {
   let clock = ManualClock()
   let today = Today()
   let waits = Counter()
+  let waitReasons = Reasons()
 
   init() throws {
     directory = try StoreDirectory()
@@ -36,9 +37,17 @@ struct SyncTests {
 
   /// Counts the waits for a minute and more.
   var waitObserver: Observer {
-    Observer { [waits] event in
-      if case .waiting(let time, _) = event, time >= .seconds(60) { waits.add() }
+    Observer { [waits, waitReasons] event in
+      guard case .waiting(let time, let reason) = event, time >= .seconds(60) else { return }
+      waitReasons.add(reason)
+      waits.add()
     }
+  }
+
+  final class Reasons: Sendable {
+    private let reasons = Mutex<[String]>([])
+    var all: [String] { reasons.withLock(\.self) }
+    func add(_ reason: String) { reasons.withLock { $0.append(reason) } }
   }
 
   @discardableResult

@@ -82,23 +82,24 @@ package struct CallLimit: Sendable {
 
   func refusal(of turn: SlidingWindow.Turn) -> SourceError {
     .held(
-      turn.demand ?? "local \(turn.reason) reached", for: turn.wait, isPause: turn.demand != nil)
+      turn.demand ?? "local \(turn.reason) reached", waiting: turn.demand.map { _ in turn.reason },
+      for: turn.wait)
   }
 }
 
 extension SourceError {
   /// The error of a call that is not made before a time.
-  static func held(_ reason: String, for wait: Duration, isPause: Bool) -> SourceError {
+  static func held(_ reason: String, waiting: String?, for wait: Duration) -> SourceError {
     SourceError(
       .rateLimited, reason, remedy: "retry in \(wait.text)", retryAfter: wait,
-      cause: LocalRateLimitError(isPause: isPause))
+      cause: LocalRateLimitError(demand: waiting))
   }
 }
 
 /// The cause of a `rateLimited` error of a call that was never made.
 package struct LocalRateLimitError: Error {
-  /// True if the service has asked for a pause, in spite of which ``CachePolicy/reload`` makes a call.
-  package let isPause: Bool
+  /// The reason of a pause that the service has asked for, without its age; `nil` for a rate.
+  package let demand: String?
 }
 
 /// A rate limit: one or more bounds that hold at once.

@@ -142,8 +142,8 @@ package struct RateLimiterState: Hashable, Sendable {
   /// The refusal of a call of a source during a pause; `nil` if there is none.
   mutating func refusal(of caller: Caller, at now: Duration) -> SourceError? {
     adjust(at: now)
-    return pause(of: caller, at: now).map { pause in
-      .held(pause.reason(at: now), for: pause.end.sinceStart - now, isPause: true)
+    return pause(of: caller, at: now).map {
+      .held($0.reason(at: now), waiting: $0.reason(at: nil), for: $0.end.sinceStart - now)
     }
   }
 
