@@ -360,7 +360,7 @@ package final class EffectRunner: Sendable {
     switch kind {
     case .query: LineHistory.sql
     case .condition: "browse_conditions"
-    case .filter, .pick, .file: "browse_filters"
+    case .filter, .pick, .file, .source: "browse_filters"
     }
   }
 
@@ -405,7 +405,7 @@ package final class EffectRunner: Sendable {
         SQLTable(schema: nil, name: $0.name, columns: store.columns(of: $0))
       }
       return SQLWords(tables).completions(ofStatement: start.text)
-    case .filter, .pick, .file: return []
+    case .filter, .pick, .file, .source: return []
     }
   }
 

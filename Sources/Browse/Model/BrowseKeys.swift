@@ -22,7 +22,7 @@ package enum BrowseKeys {
     F s c = letters narrow the fields as in pick; Tab shows or hides a column
     < > = move the border between list and record
     v = the record beside the list, below it, or not shown
-    b = hide or show the sources
+    b = hide or show the sources; among them, / filters them by name
     H L = scroll by a column to the left or right
     o = open the web page
     y Y = copy the ID, or the record as JSON

@@ -102,7 +102,7 @@ package struct BrowseState: Sendable {
   package enum Pane: Sendable { case sources, list, card }
 
   package enum Prompt: Hashable, Sendable {
-    case filter, condition, query, pick, file
+    case filter, condition, query, pick, file, source
 
     /// True if Tab completes it.
     var isCompleted: Bool { self == .condition || self == .query }
@@ -266,6 +266,19 @@ package struct BrowseState: Sendable {
   /// The fields by which the list can be sorted.
   package var orderFields: [BrowsedColumn] {
     answer == nil ? source.fields : answerRows?.window.columns ?? []
+  }
+
+  /// The indices of the sources whose names have the words that are typed for that; else of all.
+  var shownSources: [Int] {
+    sources(matching: prompt?.kind == .source ? prompt?.line.text ?? "" : "")
+  }
+
+  private func sources(matching text: String) -> [Int] {
+    let words = text.split(separator: " ").map { FoldedText(String($0)).text }
+    return sources.indices.filter { index in
+      let name = FoldedText(sources[index].name).text
+      return words.allSatisfy { name.contains($0) }
+    }
   }
 
   /// True while the box of columns is open.
@@ -624,7 +637,10 @@ package struct BrowseState: Sendable {
     case .character("<"), .character(">"), .character("v"), .character("b"): arrange(by: key)
     case .character("?"): overlay = .help(top: 0)
     case .character("/"):
-      prompt = (.filter, LineInput(answer == nil ? source.list.request.query : answerFilter))
+      prompt =
+        pane == .sources
+        ? (.source, LineInput())
+        : (.filter, LineInput(answer == nil ? source.list.request.query : answerFilter))
     case .character("f"):
       prompt = (.condition, LineInput(source.list.request.condition))
       preview = nil
@@ -738,10 +754,10 @@ package struct BrowseState: Sendable {
   private mutating func move(by count: Int) -> [BrowseEffect] {
     switch pane {
     case .sources:
-      answer = nil
-      opened = max(
-        0, min(opened + max(-sources.count, min(count, sources.count)), sources.count - 1))
-      cardTop = 0
+      let shown = shownSources
+      guard !shown.isEmpty else { break }
+      let place = shown.firstIndex(of: opened) ?? 0
+      open(shown[max(0, min(place + max(-place, min(count, shown.count)), shown.count - 1))])
     case .list:
       cardTop = 0
       if answer != nil { answer?.move(by: count) } else { sources[opened].list.move(by: count) }
@@ -790,6 +806,8 @@ package struct BrowseState: Sendable {
     let index = panes.firstIndex(of: pane) ?? 0
     pane = panes[(index + step + panes.count) % panes.count]
   }
+
+  private mutating func open(_ index: Int) { (opened, answer, cardTop) = (index, nil, 0) }
 
   private mutating func openCard() -> [BrowseEffect] {
     guard pane != .sources else {
@@ -860,7 +878,7 @@ package struct BrowseState: Sendable {
     case .up where kind == .query, .down where kind == .query: break
     // The list moves beside the filter.
     case .up, .down, .pageUp, .pageDown, .shiftUp, .shiftDown, .shiftLeft, .shiftRight:
-      pane = .list
+      if kind != .source { pane = .list }
       return takeMovement(key) ?? []
     default:
       if key == .backspace, line.characters.isEmpty {
@@ -1012,6 +1030,9 @@ package struct BrowseState: Sendable {
       var request = source.list.request
       request.condition = condition
       if let reason = source.refusal(request) {
+    if kind == .source, let first = shownSources.first, !shownSources.contains(opened) {
+      open(first)
+    }
         notice = Notice(.error, reason)
         // To be mended.
         prompt = (.condition, LineInput(text))
@@ -1037,7 +1058,13 @@ package struct BrowseState: Sendable {
             request: source.list.request, fields: orderFields, rows: rows, path: text,
             replaces: replaced == text))
       ]
-    case .pick: return []
+    case .source:
+      guard !sources(matching: text).isEmpty else {
+        notice = Notice(.note, "No source matches")
+        break
+      }
+      pane = .list
+    case .pick: break
     }
   }
 
@@ -1080,6 +1107,7 @@ package struct BrowseState: Sendable {
     case .backTab: return mark(andMoveBy: -1)
     case .control("r"): return askService()
     case .control("l"): return [.redraw]
+    return []
     default:
       notice = nil
       let before = prompt?.line.text
@@ -1117,6 +1145,9 @@ package struct BrowseState: Sendable {
   private var typedWords: String { FuzzyPattern.words(of: prompt?.line.text ?? "") }
 
   /// Asks the service for the records that match what is typed.
+    // At the ends of the line, where they move nothing in it.
+    case .home where prompt?.line.cursor == 0, .end where prompt?.line.isAtEnd == true:
+      return takeMovement(key) ?? []
   private mutating func askService() -> [BrowseEffect] {
     guard !isOffline else {
       notice = Notice(.warning, "Offline: no service is asked")
@@ -1400,10 +1431,7 @@ package struct BrowseState: Sendable {
     if let area = layout.sources, area.contains(column, row) {
       let index = layout.firstSource(self) + row - area.row - 1
       pane = .sources
-      if sources.indices.contains(index) {
-        opened = index
-        (answer, cardTop) = (nil, 0)
-      }
+      if sources.indices.contains(index) { open(index) }
     } else if let area = layout.list, area.contains(column, row) {
       pane = .list
       let index = list.top + row - area.row - layout.head

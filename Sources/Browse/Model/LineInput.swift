@@ -24,6 +24,8 @@ package struct LineInput: Equatable, Sendable {
 
   package var text: String { String(characters) }
 
+  var isAtEnd: Bool { cursor == characters.count }
+
   /// Changes it by a key; returns false if the key has no meaning here.
   package mutating func take(_ key: Key) -> Bool {
     if case .character(let character) = key {

@@ -133,10 +133,10 @@ package struct BrowseLayout: Equatable, Sendable {
     }
   }
 
-  /// The index of the first source that is shown.
+  /// The number of those of the sources that are before the first one on the screen.
   func firstSource(_ state: BrowseState) -> Int {
     let room = max(1, (sources?.height ?? 1) - 1)
-    return max(0, state.opened - room + 1)
+    return max(0, (state.shownSources.firstIndex(of: state.opened) ?? 0) - room + 1)
   }
 
   /// The lines of the selected record.

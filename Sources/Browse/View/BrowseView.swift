@@ -101,11 +101,14 @@ package struct BrowseView {
   private mutating func drawSources(_ area: Area) {
     screen.put(" Sources", at: area.column, area.row, width: area.width, theme.heading)
     let first = layout.firstSource(drawn.state)
-    for (offset, source) in drawn.state.sources[first...].prefix(max(0, area.height - 1))
-      .enumerated()
-    {
+    let shown = drawn.state.shownSources
+    if shown.isEmpty, area.height > 1 {
+      screen.put("No match", at: area.column + 1, area.row + 1, width: area.width - 1, theme.label)
+    }
+    for (offset, index) in shown.dropFirst(first).prefix(max(0, area.height - 1)).enumerated() {
+      let source = drawn.state.sources[index]
       let row = area.row + 1 + offset
-      let isOpened = first + offset == drawn.state.opened
+      let isOpened = index == drawn.state.opened
       // None, too, if the service has sent none.
       let isCached = source.status.count ?? 0 > 0 || source.status.fetchedAt != nil
       // The age that is in the title of the list, unless others of its records are older.
@@ -549,7 +552,7 @@ package struct BrowseView {
   private mutating func drawPrompt(_ kind: BrowseState.Prompt, _ line: LineInput, _ area: Area) {
     let label =
       switch kind {
-      case .filter: "/"
+      case .filter, .source: "/"
       case .condition: "where "
       case .query: ":"
       case .pick: "> "
@@ -611,6 +614,8 @@ package struct BrowseView {
     return ["All records are cached\(isEmpty ? ": nothing matches" : "")"]
   }
 
+    case .source:
+      ["Enter opens", "Esc shows all"]
   private func promptHints(_ kind: BrowseState.Prompt) -> [String] {
     // On the line above.
     let shown = layout.notice.flatMap { _ in message?.text }

@@ -55,6 +55,20 @@ import Testing
     #expect(empty.press(.enter).isEmpty)
   }
 
+  @Test func `Home and End go to the first and the last record from the ends of the line`() {
+    var browsing = picking()
+    browsing.press(.end)
+    browsing.answer(total: 300)
+    #expect(browsing.press(.enter) == [.pick(["299"])])
+    browsing.press(.home)
+    #expect(browsing.press(.enter) == [.pick(["0"])])
+    browsing.type("ab", of: 3)
+    browsing.press(.end, .left, .home)
+    #expect(browsing.state.prompt?.line.cursor == 0 && browsing.state.list.selection == 2)
+    browsing.press(.home)
+    #expect(browsing.state.list.selection == 0)
+  }
+
   @Test func `keys that are typed ahead are about the rows of their query`() {
     var browsing = picking()
     #expect(browsing.type("zi").compactMap(\.window).map(\.request.query) == ["z", "zi"])
