@@ -141,7 +141,9 @@ final class BrowseSession: Sendable {
           picked = ids
           isOver = true
         case .redraw: writer.reset()
-        case .copy(let text): copied.append(text)
+        case .copy(let text):
+          copied.append(text)
+          perform(effect)
         default: perform(effect)
         }
       }

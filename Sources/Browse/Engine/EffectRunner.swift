@@ -171,7 +171,8 @@ package final class EffectRunner: Sendable {
         kind == .query && !text.hasSuffix(";") ? "\(text);" : text, named: Self.file(of: kind))
     case .keepColumns(let name, let fields):
       keep(Self.line(name, fields), named: Self.columns, replacing: "\(name) ")
-    case .copy, .redraw, .pick, .quit: break
+    case .copy(let text): copy(text)
+    case .redraw, .pick, .quit: break
     }
   }
 
@@ -349,6 +350,27 @@ package final class EffectRunner: Sendable {
       } catch {
         post(.notice(Notice(.error, "\(error.message): \(link)")))
       }
+    }
+  }
+
+  /// Gives a text to tmux, if this is one of its terminals: unless it is set to, it takes none from the programs in it.
+  private func copy(_ text: String) {
+    let variables = context.variables
+    guard variables["TMUX"]?.nonBlank != nil,
+      let tmux = ExternalProgram.path(of: "tmux", variables),
+      let file = try? TemporaryFile(), let messages = try? TemporaryFile(),
+      (try? file.output.write(text)) != nil
+    else { return }
+    file.rewind()
+    SystemThread.start { [post] in
+      let status = ExternalProgram.run(
+        // Also to the clipboard of the terminal around it.
+        [tmux, "load-buffer", "-w", "-"], variables,
+        descriptors: [
+          STDIN_FILENO: file.descriptor, STDOUT_FILENO: messages.descriptor,
+          STDERR_FILENO: messages.descriptor,
+        ])
+      if status == 0 { post(.copied(text)) }
     }
   }
 

@@ -39,6 +39,8 @@ package enum BrowseEvent: Sendable {
   case written(WrittenList, Int, missing: Int = 0)
   /// A file is not written; `isThere` is true if it exists.
   case notWritten(WrittenList, Notice, isThere: Bool)
+  /// A copied text has arrived where others paste it from.
+  case copied(String)
   case notice(Notice)
 }
 

@@ -147,6 +147,8 @@ package struct BrowseState: Sendable {
   private var tried: (request: ListRequest, earlier: String)?
   /// The path of a file that exists, which the person has been asked to replace.
   private var replaced: String?
+  /// The text that was sent to the terminal last, and its name.
+  private var sent = (text: "", what: "")
   /// The text that is typed in a box of fields.
   package private(set) var typedField = LineInput()
   /// True if the field that is chosen in the box of orders is one whose values are counted.
@@ -469,6 +471,9 @@ package struct BrowseState: Sendable {
 
   private mutating func change(_ name: String, _ body: (inout Source) -> Void) {
     guard let index = sources.firstIndex(where: { $0.name == name }) else { return }
+    case .copied(let text):
+      guard sent.text == text, notice == Self.notice(sending: sent.what) else { break }
+      notice = Notice(.note, "Copied \(sent.what)")
     body(&sources[index])
   }
 
@@ -1415,7 +1420,7 @@ package struct BrowseState: Sendable {
       } else {
         "\(asJSON ? "the record as JSON" : "the ID") of \"\(row.name)\""
       }
-    notice = Notice(.note, "Copied \(what)")
+    (sent, notice) = ((text, what), Self.notice(sending: what))
     return [.copy(text)]
   }
 
@@ -1432,6 +1437,11 @@ package struct BrowseState: Sendable {
       let index = layout.firstSource(self) + row - area.row - 1
       pane = .sources
       if sources.indices.contains(index) { open(index) }
+  /// No terminal says whether it has put a text on its clipboard.
+  private static func notice(sending what: String) -> Notice {
+    Notice(.note, "Sent \(what) to the terminal's clipboard")
+  }
+
     } else if let area = layout.list, area.contains(column, row) {
       pane = .list
       let index = list.top + row - area.row - layout.head

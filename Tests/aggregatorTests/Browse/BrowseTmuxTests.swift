@@ -60,4 +60,21 @@ struct BrowseTmuxTests {
     _ = try? await tmux(["kill-server"])
     try expectGolden("browse-tmux-\(width)x\(height)", screens.joined())
   }
+
+  @Test(.enabled(if: isInstalled, "requires tmux"))
+  func `what is copied is in a buffer of tmux, which takes no text from a terminal by default`()
+    async throws
+  {
+    let program = try Binary.path
+    _ = try await tmux([
+      "new-session", "-d", "-x", "80", "-y", "24",
+      "exec env SWIFT_BACKTRACE=enable=no '\(program)' browse heroes --offline",
+    ])
+    _ = try await screen { $0.contains("Wolverine") && $0.contains("Showing bundled sam") }
+    _ = try await tmux(["send-keys", "y"])
+    _ = try await screen { $0.contains("Copied the ID of \"Wolverine\"") }
+    #expect(try await tmux(["show-buffer"]).trimmed == "1440")
+    _ = try await tmux(["send-keys", "q"])
+    _ = try? await tmux(["kill-server"])
+  }
 }
