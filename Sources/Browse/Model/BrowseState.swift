@@ -456,7 +456,11 @@ package struct BrowseState: Sendable {
     if picking == nil, let area = layout.list {
       sources[opened].list.fill(area.width + layout.spare - 2, from: source.fields)
     }
-    if let range = sources[opened].list.settle(height: height) {
+    let missing = sources[opened].list.settle(height: height)
+    if picking == nil, let area = layout.list {
+      sources[opened].list.widen(in: area.width + layout.spare - 2, height: height)
+    }
+    if let range = missing {
       let request = source.list.request
       effects.append(.window(request, start: range.lowerBound, count: range.count))
     }

@@ -298,6 +298,24 @@ package struct ListState: Sendable {
     if wide.map(\.name) != columns.map(\.name) { show(wide, isChosen: false) }
   }
 
+  /// Widens columns of texts for the rows that are shown, by room that no other column has: none becomes narrower while one
+  /// scrolls.
+  package mutating func widen(in room: Int, height: Int) {
+    guard isCurrent, !isInMemory else { return }
+    let shown = ShownColumns(of: self, in: room).columns
+    var rest = shown.last.map { room - $0.start - $0.width } ?? 0
+    for column in shown
+    where rest > 0 && column.index != idColumn && areTimes[column.index] != true {
+      let widest = (top..<top + height).reduce(column.width) {
+        max($0, rows[$1]?.cells[column.index].displayWidth ?? 0)
+      }
+      let more = min(rest, widest - column.width)
+      guard more > 0 else { continue }
+      extents[column.index].cell = max(extents[column.index].cell, column.width + more)
+      rest -= more
+    }
+  }
+
   private mutating func setColumns(_ new: [BrowsedColumn]) {
     guard columns != new else { return }
     // Columns stay where they are if only their values, such as no numbers, are others.

@@ -32,7 +32,7 @@ package struct BrowseLayout: Equatable, Sendable {
   private(set) var dividers: [Area] = []
   /// The place of the record.
   private(set) var preview = Preview.off
-  /// The columns that the record beside the list has because this does not need them.
+  /// The columns that the record beside the list has because this does not need them: up to half of the room.
   private(set) var spare = 0
   /// The rows of the list above its records: the title, and the labels of the columns.
   private(set) var head = 0
@@ -117,7 +117,9 @@ package struct BrowseLayout: Equatable, Sendable {
         Self.maxCardWidth, rest.width * 2 / 5, max(least, rest.width - Self.minListWidth - 1))
       // A narrower list would have no room for its title.
       let list = rest.width - usual - 1
-      spare = width.map { max(0, list - max($0 + 2, Self.minListWidth)) } ?? 0
+      // Beyond the width of a text that is read with ease, or half of the room, it would be as empty as the list.
+      let most = max(usual, min(Self.maxCardWidth, rest.width / 2))
+      spare = min(width.map { max(0, list - max($0 + 2, Self.minListWidth)) } ?? 0, most - usual)
       let part = max(least, min(usual + spare - 4 * panes.shift, rest.width - least - 1))
       card = Area(rest.endColumn - part, 0, part, rest.height)
       dividers.append(Area(rest.endColumn - part - 1, 0, 1, rest.height))

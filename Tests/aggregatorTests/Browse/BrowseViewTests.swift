@@ -340,46 +340,54 @@ import Testing
     var browsing = try browsing(200, 24)
     let layout = browsing.state.layout
     let list = try #require(layout.list)
-    #expect(list.width == 59 && layout.card?.width == 111)
+    // Up to half of the room: what neither needs is not all in one place.
+    #expect(list.width == 85 && layout.card?.width == 85)
     #expect(browsing.text.contains("1440  Wolverine         Marvel"), "\(browsing.text)")
     browsing.press(.character("/"))
-    browsing.type("w", of: 3) { BrowsingState.row($0, String(repeating: "W", count: 60)) }
+    browsing.type("w", of: 3) { BrowsingState.row($0, String(repeating: "W", count: 80)) }
     // Nothing is cut for it.
-    #expect(browsing.state.layout.list?.width == 80)
+    #expect(browsing.state.layout.list?.width == 100)
     // Nor does it move back with the next letter, but with the whole list.
     browsing.type("o", of: 3)
-    #expect(browsing.state.layout.list?.width == 80)
+    #expect(browsing.state.layout.list?.width == 100)
     browsing.press(.escape)
     browsing.answer(total: 300)
-    #expect(browsing.state.layout.list?.width == 59)
+    #expect(browsing.state.layout.list?.width == 85)
     // The border is moved from where it is.
     browsing.press(.character(">"))
-    #expect(browsing.state.layout.list?.width == 63)
+    #expect(browsing.state.layout.list?.width == 89)
     browsing.press(.character("<"), .character("<"))
-    #expect(browsing.state.layout.list?.width == 55)
+    #expect(browsing.state.layout.list?.width == 81)
     // A list that is cut has the width that it had.
     var wide = BrowsingState()
     wide.open("heroes", width: 200, height: 24)
     wide.answer(total: 3) { BrowsingState.row($0, String(repeating: "W", count: 150)) }
     #expect(wide.state.layout.list?.width == 102)
     wide.press(.character("c"), .down, .character(" "), .enter)
-    #expect(wide.state.layout.list?.width == 59)
+    #expect(wide.state.layout.list?.width == 85)
   }
 
-  @Test func `columns stay where they are while one scrolls`() {
-    var browsing = BrowsingState()
-    browsing.open("heroes")
-    func row(_ index: Int) -> BrowsedRow {
-      BrowsingState.row(index, index < 128 ? "Hero \(index)" : "A much longer name")
+  @Test func `while one scrolls, columns take room that is left, and none becomes narrower`() {
+    for name in ["A much longer name", String(repeating: "n", count: 100)] {
+      var browsing = BrowsingState()
+      browsing.open("heroes")
+      func row(_ index: Int) -> BrowsedRow {
+        BrowsingState.row(index, index < 128 ? "Hero \(index)" : name)
+      }
+      browsing.answer(total: 300, row)
+      let labels = browsing.screen().lines[1]
+      #expect(labels.contains("Name      Publisher"), "\(labels)")
+      browsing.press(.end)
+      browsing.answer(total: 300, row)
+      // No other column is cut or left out for a long value.
+      let shown = name.fitted(to: 41)
+      #expect(browsing.text.contains("299  \(shown)  Marvel"), "\(browsing.text)")
+      let wide = browsing.screen().lines[1]
+      #expect(wide.hasSuffix("Publisher") && wide != labels, "\(wide)")
+      browsing.press(.home)
+      #expect(browsing.text.contains("▌  0  Hero 0"), "\(browsing.text)")
+      #expect(browsing.screen().lines[1] == wide)
     }
-    browsing.answer(total: 300, row)
-    let labels = browsing.screen().lines[1]
-    #expect(labels.contains("Name      Publisher"), "\(labels)")
-    browsing.press(.end)
-    browsing.answer(total: 300, row)
-    #expect(browsing.screen().lines[1] == labels)
-    #expect(browsing.text.contains("299  A much"), "\(browsing.text)")
-    #expect(!browsing.text.contains("A much longer name  Marvel"), "\(browsing.text)")
   }
 
   @Test func `without columns there is no row for their labels`() throws {
