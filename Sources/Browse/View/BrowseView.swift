@@ -313,8 +313,8 @@ package struct BrowseView {
       } else if let badge {
         switch badge.kind {
         case .live: (badge.label, theme.id)
-        case .cached: (badge.label, theme.hint)
-        case .bundled, .offline: (badge.label, theme.warning)
+        case .cached: (badge.label(at: drawn.state.now), theme.hint)
+        case .bundled, .offline: (badge.label(at: drawn.state.now), theme.warning)
         }
       } else {
         ("", .plain)

@@ -7,6 +7,12 @@ package struct OriginBadge: Sendable {
   package let kind: Kind
   /// The origin in words: `Offline · cached 3 min ago`.
   package var label: String { "\(name)\(age?.words ?? "")" }
+  /// The ``label`` with the age at another time than that of the answer.
+  package func label(at now: Date) -> String {
+    guard let fetchedAt else { return name }
+    return "\(name) \(fetchedAt.age(at: now))"
+  }
+
   /// The label in one word, which names the data rather than a lack of a network: records that are bundled or cached are
   /// not live.
   package let word: String

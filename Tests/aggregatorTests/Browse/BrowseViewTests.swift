@@ -119,6 +119,13 @@ import Testing
     #expect(browsing.text.contains("possibly not all · the service reports 5000"))
   }
 
+  @Test func `the ages of a list and of its source pass together`() throws {
+    var browsing = try browsing(120, 24)
+    #expect(browsing.text.contains("1432  2h") && browsing.text.contains("● Cached 2 h ago"))
+    browsing.state.now += 3600
+    #expect(browsing.text.contains("1432  3h") && browsing.text.contains("● Cached 3 h ago"))
+  }
+
   @Test func `the age of a source is that of its oldest record, also beside a newer list`() throws {
     var browsing = try browsing(120, 24)
     let old = BrowsingState.now.addingTimeInterval(-86_400 * 3)
