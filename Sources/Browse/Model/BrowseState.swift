@@ -177,6 +177,31 @@ package struct BrowseState: Sendable {
     return Notice(.note, parts.joined(separator: separator))
   }
 
+  /// The reason for which the list is not, or may not be, that of the service.
+  private func doubt(_ separator: String = " · ") -> Notice? {
+    let isSearch = !source.list.request.query.isEmpty
+    if let badge = source.badge, badge.kind != .live || isSearch, let note = badge.notes.first {
+      return Notice(.warning, note)
+    }
+    return gapNote(separator)
+  }
+
+  /// The message about what is shown, as long as there is no other: about the values of a field, also that of the records
+  /// that are counted.
+  func remark(_ separator: String = " · ") -> Notice? {
+    let warning = list.warnings.first
+    guard showsValues else {
+      return warning.map { Notice(.warning, $0) } ?? (answer == nil ? doubt(separator) : nil)
+    }
+    let reason = doubt(separator)
+    let text = Self.joined([reason?.text, warning], separator)
+    return text.isEmpty ? nil : Notice(reason?.kind ?? .note, text)
+  }
+
+  private static func joined(_ texts: [String?], _ separator: String = " · ") -> String {
+    texts.compactMap(\.self).joined(separator: separator)
+  }
+
   /// True if nothing may ask a service.
   package let isOffline: Bool
   /// True if pictures can be drawn.
@@ -243,6 +268,19 @@ package struct BrowseState: Sendable {
 
   package var source: Source { sources[opened] }
 
+  /// The indices of the sources whose names have the words that are typed for that; else of all.
+  var shownSources: [Int] {
+    sources(matching: prompt?.kind == .source ? prompt?.line.text ?? "" : "")
+  }
+
+  private func sources(matching text: String) -> [Int] {
+    let words = text.split(separator: " ").map { FoldedText(String($0)).text }
+    return sources.indices.filter { index in
+      let name = FoldedText(sources[index].name).text
+      return words.allSatisfy { name.contains($0) }
+    }
+  }
+
   package var list: ListState { answer ?? source.list }
 
   package var layout: BrowseLayout { BrowseLayout(self) }
@@ -268,19 +306,6 @@ package struct BrowseState: Sendable {
   /// The fields by which the list can be sorted.
   package var orderFields: [BrowsedColumn] {
     answer == nil ? source.fields : answerRows?.window.columns ?? []
-  }
-
-  /// The indices of the sources whose names have the words that are typed for that; else of all.
-  var shownSources: [Int] {
-    sources(matching: prompt?.kind == .source ? prompt?.line.text ?? "" : "")
-  }
-
-  private func sources(matching text: String) -> [Int] {
-    let words = text.split(separator: " ").map { FoldedText(String($0)).text }
-    return sources.indices.filter { index in
-      let name = FoldedText(sources[index].name).text
-      return words.allSatisfy { name.contains($0) }
-    }
   }
 
   /// True while the box of columns is open.
@@ -416,22 +441,29 @@ package struct BrowseState: Sendable {
         if case .failure(let failure) = result { notice = Notice(.error, failure.message) }
         break
       }
-      notice = window.warnings.first.map { Notice(.note, $0) }
       guard request.unversioned == source.list.request.unversioned, !window.rows.isEmpty else {
+        let reason = doubt()
+        notice = window.warnings.first.map {
+          Notice(reason == nil ? .note : .warning, Self.joined([$0, reason?.text]))
+        }
         break
       }
+      notice = nil
       let rows = QueryAnswer(window, to: "")
       (answerRows, answer) = (rows, rows.list)
       (pane, isCardOpen, cardTop) = (.list, false, 0)
     case .written(let list, let count, let missing):
       end(.write)
-      let state =
+      let lack: String? =
         missing > 0
         ? "\(missing.of("record")) could not be read, or the list has changed"
         : list.rows.isEmpty
-          ? completeness : answer?.isCut == true ? "others were not read" : "all of them"
+          ? incompleteness
+          : answer?.isCut == true ? "others were not read" : showsValues ? doubt()?.text : nil
+      let all = list.rows.isEmpty ? "complete" : "all of them"
       notice = Notice(
-        missing > 0 ? .warning : .note, "Wrote \(count.of("record")) to \(list.path) · \(state)")
+        lack == nil ? .note : .warning,
+        "Wrote \(count.of("record")) to \(list.path) · \(lack ?? all)")
     case .notWritten(let list, let notice, let isThere):
       end(.write)
       self.notice = notice
@@ -439,6 +471,9 @@ package struct BrowseState: Sendable {
       // To be mended, or confirmed.
       prompt = (.file, LineInput(list.path))
       replaced = isThere ? list.path : nil
+    case .copied(let text):
+      guard sent.text == text, notice == Self.notice(sending: sent.what) else { break }
+      notice = Notice(.note, "Copied \(sent.what)")
     case .notice(let notice): self.notice = notice
     }
     return effects + takeWaiting() + settled()
@@ -475,9 +510,6 @@ package struct BrowseState: Sendable {
 
   private mutating func change(_ name: String, _ body: (inout Source) -> Void) {
     guard let index = sources.firstIndex(where: { $0.name == name }) else { return }
-    case .copied(let text):
-      guard sent.text == text, notice == Self.notice(sending: sent.what) else { break }
-      notice = Notice(.note, "Copied \(sent.what)")
     body(&sources[index])
   }
 
@@ -775,6 +807,8 @@ package struct BrowseState: Sendable {
     return []
   }
 
+  private mutating func open(_ index: Int) { (opened, answer, cardTop) = (index, nil, 0) }
+
   /// Scrolls the record, up to its last line at the end of its place.
   private mutating func scrollCard(by count: Int) {
     let layout = layout
@@ -815,8 +849,6 @@ package struct BrowseState: Sendable {
     let index = panes.firstIndex(of: pane) ?? 0
     pane = panes[(index + step + panes.count) % panes.count]
   }
-
-  private mutating func open(_ index: Int) { (opened, answer, cardTop) = (index, nil, 0) }
 
   private mutating func openCard() -> [BrowseEffect] {
     guard pane != .sources else {
@@ -998,6 +1030,9 @@ package struct BrowseState: Sendable {
       request.condition = line.text
       return line.text.nonBlank == nil ? [] : [.preview(request)]
     }
+    if kind == .source, let first = shownSources.first, !shownSources.contains(opened) {
+      open(first)
+    }
     guard kind == .filter || kind == .pick else { return [] }
     cardTop = 0
     filter(line.text)
@@ -1039,9 +1074,6 @@ package struct BrowseState: Sendable {
       var request = source.list.request
       request.condition = condition
       if let reason = source.refusal(request) {
-    if kind == .source, let first = shownSources.first, !shownSources.contains(opened) {
-      open(first)
-    }
         notice = Notice(.error, reason)
         // To be mended.
         prompt = (.condition, LineInput(text))
@@ -1075,11 +1107,12 @@ package struct BrowseState: Sendable {
       pane = .list
     case .pick: break
     }
+    return []
   }
 
-  /// The part of the records of the service that the list is of, in words.
-  private var completeness: String {
-    if source.status.isComplete { return "complete" }
+  /// The part of the records of the service that the list is of, in words; `nil` for all of them.
+  private var incompleteness: String? {
+    if source.status.isComplete { return nil }
     return source.status.gap
       ?? (source.status.count ?? 0 > 0 ? "only what is cached" : "only bundled sample data")
   }
@@ -1112,11 +1145,13 @@ package struct BrowseState: Sendable {
     case .down, .control("n"), .control("j"): return move(by: 1)
     case .pageUp, .pageDown, .shiftUp, .shiftDown, .shiftLeft, .shiftRight:
       return takeMovement(key) ?? []
+    // At the ends of the line, where they move nothing in it.
+    case .home where prompt?.line.cursor == 0, .end where prompt?.line.isAtEnd == true:
+      return takeMovement(key) ?? []
     case .tab: return mark(andMoveBy: 1)
     case .backTab: return mark(andMoveBy: -1)
     case .control("r"): return askService()
     case .control("l"): return [.redraw]
-    return []
     default:
       notice = nil
       let before = prompt?.line.text
@@ -1154,9 +1189,6 @@ package struct BrowseState: Sendable {
   private var typedWords: String { FuzzyPattern.words(of: prompt?.line.text ?? "") }
 
   /// Asks the service for the records that match what is typed.
-    // At the ends of the line, where they move nothing in it.
-    case .home where prompt?.line.cursor == 0, .end where prompt?.line.isAtEnd == true:
-      return takeMovement(key) ?? []
   private mutating func askService() -> [BrowseEffect] {
     guard !isOffline else {
       notice = Notice(.warning, "Offline: no service is asked")
@@ -1405,6 +1437,11 @@ package struct BrowseState: Sendable {
   /// Terminals refuse to copy more, in bytes.
   private static let maxCopied = 48 << 10
 
+  /// No terminal says whether it has put a text on its clipboard.
+  private static func notice(sending what: String) -> Notice {
+    Notice(.note, "Sent \(what) to the terminal's clipboard")
+  }
+
   /// Copies records, or the row of a query, which has no ID.
   private mutating func copy(asJSON: Bool) -> [BrowseEffect] {
     let rows = targets
@@ -1441,11 +1478,6 @@ package struct BrowseState: Sendable {
       let index = layout.firstSource(self) + row - area.row - 1
       pane = .sources
       if sources.indices.contains(index) { open(index) }
-  /// No terminal says whether it has put a text on its clipboard.
-  private static func notice(sending what: String) -> Notice {
-    Notice(.note, "Sent \(what) to the terminal's clipboard")
-  }
-
     } else if let area = layout.list, area.contains(column, row) {
       pane = .list
       let index = list.top + row - area.row - layout.head

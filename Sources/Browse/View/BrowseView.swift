@@ -243,7 +243,8 @@ package struct BrowseView {
     let condition = pieces.firstIndex { $0.text.hasPrefix(Self.conditionStart) }
     let length = condition.map { pieces[$0].text.displayWidth } ?? 0
     let slack = max(0, length - Self.minConditionWidth)
-    let end = drawn.state.answer == nil ? drawBadge(area, beside: needed - slack) : area.endColumn
+    let isOfSource = drawn.state.answer == nil || drawn.state.showsValues
+    let end = isOfSource ? drawBadge(area, beside: needed - slack) : area.endColumn
     var column = area.column + 1
     if let condition, slack > 0 {
       let excess = max(0, needed - (end - 1 - area.column))
@@ -269,7 +270,8 @@ package struct BrowseView {
     let isFilter = !request.query.isEmpty || !request.condition.isEmpty
     let total = isFilter ? nil : drawn.state.source.total.flatMap { $0 > list.count ? $0 : nil }
     if list.count > 0 {
-      let isPart = drawn.state.answer == nil && total == nil && drawn.state.source.isPart
+      let mayLack = drawn.state.answer == nil ? total == nil : drawn.state.showsValues
+      let isPart = mayLack && drawn.state.source.isPart
       let isMore = list.total == nil || list.isCut || isPart
       // The rows of an earlier filter or order stay until others are there.
       let number = "\(list.count)\(isMore ? "+" : "")\(list.isCurrent ? "" : "…")"
@@ -470,15 +472,7 @@ package struct BrowseView {
       return Notice(.note, parts.compactMap(\.self).joined(separator: theme.separator))
     }
     if let pauseText { return Notice(.warning, pauseText) }
-    if let warning = drawn.state.list.warnings.first { return Notice(.warning, warning) }
-    guard drawn.state.answer == nil else { return nil }
-    let isSearch = !drawn.state.list.request.query.isEmpty
-    if let badge = drawn.state.source.badge, badge.kind != .live || isSearch,
-      let note = badge.notes.first
-    {
-      return Notice(.warning, note)
-    }
-    return drawn.state.gapNote(theme.separator)
+    return drawn.state.remark(theme.separator)
   }
 
   private var pauseText: String? {
@@ -614,14 +608,14 @@ package struct BrowseView {
     return ["All records are cached\(isEmpty ? ": nothing matches" : "")"]
   }
 
-    case .source:
-      ["Enter opens", "Esc shows all"]
   private func promptHints(_ kind: BrowseState.Prompt) -> [String] {
     // On the line above.
     let shown = layout.notice.flatMap { _ in message?.text }
     return switch kind {
     case .filter:
       searchHint + ["Esc clears"]
+    case .source:
+      ["Enter opens", "Esc shows all"]
     case .condition:
       ["Tab completes", "= != ~ < <= > >="]
         + (drawn.state.conditionPreview.map { $0.text == shown ? [] : [$0.text.safeLine] }

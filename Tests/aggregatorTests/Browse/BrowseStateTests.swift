@@ -1158,6 +1158,87 @@ import Testing
     #expect(browsing.text.contains("│ not sorted"))
   }
 
+  @Test func `the values of a field say that records are missing or samples, as their list does`()
+    throws
+  {
+    var browsing = opened()
+    let gap = "300 heroes are cached, possibly not all"
+    browsing.handle(.status("heroes", SourceStatus(count: 300, gap: gap)))
+    let request = browsing.state.source.list.request
+    let columns = [BrowsingState.columns[2], BrowsedColumn("count", "Records", isNumeric: true)]
+    let row = BrowsedRow(id: "publisher=\"DC\"", name: "DC", cells: ["DC", "99"], card: [])
+    var window = BrowsedWindow(
+      columns: columns, rows: [row], total: 1, warnings: ["4 rarer values are not shown"])
+    browsing.press(.character("F"), .end, .enter)
+    browsing.handle(.values(request, .success(window)))
+    #expect(browsing.text.contains(" values of Publisher 1/1+ "), "\(browsing.text)")
+    browsing.press(.down)
+    #expect(browsing.text.contains(" \(gap) · 4 rarer values are not shown"), "\(browsing.text)")
+    let list = WrittenList(
+      request: request, fields: columns, rows: [row], path: "values.csv", replaces: false)
+    browsing.press(.character("w"), .enter)
+    browsing.handle(.written(list, 1))
+    #expect(
+      browsing.state.notice == Notice(.warning, "Wrote 1 record to values.csv · \(gap)"))
+    (window.rows, window.warnings) = ([], ["Publisher: every record has the same value, DC"])
+    browsing.press(.escape, .character("F"), .end, .enter)
+    browsing.handle(.values(request, .success(window)))
+    #expect(
+      browsing.state.notice
+        == Notice(.warning, "Publisher: every record has the same value, DC · \(gap)"))
+    // Samples.
+    var samples = BrowsingState()
+    samples.open("heroes")
+    var summary = ListingSummary(count: 1)
+    summary.provenance = CombinedProvenance(Provenance(.bundled))
+    summary.provenance?.reason = SourceError(.missingKey, "no key")
+    window = BrowsedWindow(
+      columns: BrowsingState.columns, rows: BrowsingState.rows(0..<1), total: 1)
+    window.badge = try #require(OriginBadge(summary, choosesLocal: false, at: BrowsingState.now))
+    samples.handle(.window(samples.state.source.list.request, start: 0, .success(window)))
+    samples.press(.character("F"), .end, .enter)
+    window = BrowsedWindow(columns: columns, rows: [row], total: 1)
+    samples.handle(.values(samples.state.source.list.request, .success(window)))
+    let text = samples.text
+    #expect(text.contains(" values of Publisher 1/1 ") && text.contains("● "), "\(text)")
+    #expect(text.contains(" Showing bundled sample data (no key)"), "\(text)")
+  }
+
+  @Test func `the sources are filtered by their names, the list by its records`() {
+    var browsing = BrowsingState(["countries", "heroes", "comics"])
+    browsing.open(nil)
+    browsing.press(.character("/"))
+    browsing.type("CO")
+    var sources: [String] {
+      browsing.screen().lines.dropFirst().prefix(3).map {
+        String($0.prefix { $0 != "│" }.dropFirst().prefix { $0 != " " })
+      }
+    }
+    #expect(sources == ["countries", "comics", ""], "\(browsing.text)")
+    #expect(browsing.text.contains("Enter opens · Esc shows all"))
+    browsing.press(.down)
+    #expect(browsing.state.source.name == "comics")
+    browsing.press(.down)
+    #expect(browsing.state.source.name == "comics")
+    browsing.press(.up)
+    #expect(browsing.state.source.name == "countries")
+    browsing.type("m")
+    #expect(browsing.state.source.name == "comics" && sources == ["comics", "", ""])
+    browsing.type("x")
+    #expect(sources.first == "No", "\(browsing.text)")
+    browsing.press(.enter)
+    #expect(browsing.state.notice?.text == "No source matches")
+    #expect(sources == ["countries", "heroes", "comics"] && browsing.state.pane == .sources)
+    browsing.press(.character("/"))
+    browsing.type("her")
+    browsing.press(.enter)
+    #expect(browsing.state.source.name == "heroes" && browsing.state.pane == .list)
+    #expect(browsing.state.source.list.request.query.isEmpty)
+    browsing.press(.character("/"))
+    browsing.type("co")
+    #expect(browsing.state.source.list.request.query == "co")
+  }
+
   @Test func `Escape takes back the narrower condition alone`() {
     var browsing = BrowsingState()
     browsing.effects = browsing.state.start("heroes") { $0.condition = "id>3" }
@@ -1328,6 +1409,11 @@ import Testing
     browsing.handle(.status("heroes", status), .written(list, 300))
     #expect(
       browsing.state.notice?.text.hasSuffix("· 300 heroes are cached, possibly not all") == true)
+    // Behind a longer path it has a second line.
+    list.path = "/tmp/records/heroes.csv"
+    browsing.handle(.written(list, 300))
+    #expect(browsing.text.contains("not all"), "\(browsing.text)")
+    list.path = "heroes.csv"
     (status.gap, status.isComplete) = (nil, true)
     browsing.handle(.status("heroes", status), .written(list, 300))
     #expect(browsing.state.notice?.text == "Wrote 300 records to heroes.csv · complete")
@@ -1483,7 +1569,15 @@ import Testing
     #expect(browsing.state.list.selection == 1)
     browsing.press(.escape)
     #expect(browsing.press(.character("y")) == [.copy("0")])
+    // What came of an earlier text, or comes later, says nothing of it.
+    browsing.handle(.copied("1"))
+    #expect(
+      browsing.state.notice?.text == "Sent the ID of \"Hero 0\" to the terminal's clipboard")
+    browsing.handle(.copied("0"))
     #expect(browsing.state.notice?.text == "Copied the ID of \"Hero 0\"")
+    browsing.press(.down)
+    browsing.handle(.copied("0"))
+    #expect(browsing.state.notice == nil)
   }
 
   @Test func `the rows of a query are filtered and sorted on the screen`() {
@@ -1569,15 +1663,7 @@ import Testing
     browsing.type("700")
     browsing.press(.enter)
     browsing.answer(total: 1000)
-    // What came of an earlier text, or comes later, says nothing of it.
-    browsing.handle(.copied("1"))
-    #expect(
-      browsing.state.notice?.text == "Sent the ID of \"Hero 0\" to the terminal's clipboard")
-    browsing.handle(.copied("0"))
     #expect(browsing.state.list.selected?.id == "699")
-    browsing.press(.down)
-    browsing.handle(.copied("0"))
-    #expect(browsing.state.notice == nil)
     #expect(browsing.text.contains("heroes 700/1000"))
     browsing.press(.enter, .character(":"))
     browsing.type("1")
