@@ -1158,9 +1158,7 @@ import Testing
     #expect(browsing.text.contains("│ not sorted"))
   }
 
-  @Test func `the values of a field say that records are missing or samples, as their list does`()
-    throws
-  {
+  @Test func `the values of a field say that records are missing or samples, as their list does`() {
     var browsing = opened()
     let gap = "300 heroes are cached, possibly not all"
     browsing.handle(.status("heroes", SourceStatus(count: 300, gap: gap)))
@@ -1194,7 +1192,7 @@ import Testing
     summary.provenance?.reason = SourceError(.missingKey, "no key")
     window = BrowsedWindow(
       columns: BrowsingState.columns, rows: BrowsingState.rows(0..<1), total: 1)
-    window.badge = try #require(OriginBadge(summary, choosesLocal: false, at: BrowsingState.now))
+    window.badge = OriginBadge(summary, choosesLocal: false, at: BrowsingState.now)
     samples.handle(.window(samples.state.source.list.request, start: 0, .success(window)))
     samples.press(.character("F"), .end, .enter)
     window = BrowsedWindow(columns: columns, rows: [row], total: 1)

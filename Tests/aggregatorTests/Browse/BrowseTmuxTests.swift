@@ -73,7 +73,7 @@ struct BrowseTmuxTests {
     _ = try await screen { $0.contains("Wolverine") && $0.contains("Showing bundled sam") }
     _ = try await tmux(["send-keys", "y"])
     _ = try await screen { $0.contains("Copied the ID of \"Wolverine\"") }
-    #expect(try await tmux(["show-buffer"]).trimmed == "1440")
+    #expect(try await tmux(["show-buffer"]).split(separator: "\n") == ["1440"])
     _ = try await tmux(["send-keys", "q"])
     _ = try? await tmux(["kill-server"])
   }
