@@ -33,7 +33,7 @@ struct CountryListTests {
       try await service.chain(cachePolicy: .noFallback).item(try #require(CountryCode("DE")))
     }
     #expect(error?.code == .malformed)
-    #expect(error?.message == "record \"DE\" not found, but 1 rows are unreadable")
+    #expect(error?.message == "record \"DE\" not found, but 1 row could not be read")
     #expect(
       try await service.chain().item(try #require(CountryCode("FR"))).item.name == "France")
     #expect(try await service.chain().item(try #require(CountryCode("DE"))).item.name == "Germany")

@@ -65,10 +65,8 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
   private func find(
     _ id: Base.Item.ID, _ cachePolicy: CachePolicy
   ) async throws(SourceError) -> LookupResult<Base.Item> {
-    var scanned = 0
-    var unreadable = UnreadableRows.none
-    var end: PaginationEnd?
-    var failure: SourceError?
+    var (scanned, unreadable) = (0, UnreadableRows.none)
+    var (end, doubt, failure): (PaginationEnd?, Warning?, SourceError?) = (nil, nil, nil)
     let state = PaginationState<Base.Item>(
       matching: nil, after: nil, size: size, bound: bounds, cachePolicy: cachePolicy)
     for try await step in base.pages(state, ahead: 0) {
@@ -79,6 +77,7 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
       scanned += step.items.count
       unreadable = unreadable + step.page.unreadable
       failure = failure ?? step.page.provenance.reason
+      doubt = doubt ?? step.page.warnings.first(where: \.meansIncomplete)
       end = step.end
     }
     // Only a complete scan of the service proves that the record does not exist.
@@ -87,13 +86,16 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
     guard unreadable.count == 0 || scanned > 0 && end != .exhausted else {
       throw SourceError(
         .malformed,
-        "record \"\(id)\" not found, but \(unreadable.count) rows are unreadable",
+        "record \"\(id)\" not found, but \(unreadable.count.of("row")) could not be read",
         cause: unreadable.firstReason.map { SourceError(.malformed, $0) })
     }
-    guard end == .exhausted else {
+    guard end == .exhausted, doubt == nil else {
+      let reason = doubt.map { ": \($0.message)" } ?? ""
       throw SourceError(
-        .unsupported, "record \"\(id)\" not found among the first \(scanned)",
-        remedy: "sync \(name) first, and look it up among the cached records")
+        .unsupported, "record \"\(id)\" not found among the first \(scanned)\(reason)",
+        remedy: doubt == nil ? "sync \(name) first, and look it up among the cached records" : nil,
+        cause: doubt.map { SourceError(.noProgress, $0.message) } ?? end.map(SourceError.noProgress)
+      )
     }
     throw .notFound(id, in: name)
   }
@@ -137,11 +139,9 @@ private struct LocalSearch<Item: SourceRecord> {
     from start: LocalSearchPosition, limit: Int, _ search: RankedSearch,
     text: @escaping @Sendable (Item) -> FoldedText
   ) {
-    self.start = start
-    self.limit = limit
+    (self.start, self.limit, next) = (start, limit, start)
     self.search = search
     self.text = text
-    next = start
   }
 
   /// The cursor of the upstream page to scan.

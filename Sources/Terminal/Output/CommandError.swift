@@ -146,6 +146,8 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     self =
       switch error.code {
       case .cancelled: .interrupted
+      // The list was not read to its end, so the record may exist.
+      case .unsupported where (error.cause as? SourceError)?.code == .noProgress: .partial
       case .notFound, .unsupported: .notFound
       case .invalidRequest, .invalidCursor: .usage
       case .invalidSettings: .settings
@@ -167,8 +169,8 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
       "record not found, or lookup not supported; for next: end of list or invalid position; for "
         + "diff --exit-code: differences"
     case .partial:
-      "partial result: some sources failed, rows could not be read, the listing was cut short, or a search, a "
-        + "number, a filter, an order, an export or a list read to its end is not of all records"
+      "partial result: some sources failed, rows could not be read, the listing was cut short, or a lookup, a "
+        + "search, a number, a filter, an order, an export or a list read to its end is not of all records"
     case .usage: "invalid command line, record ID or --cursor, or blank query"
     case .unavailable:
       "no data: connection failed, server error, request rejected (4xx), service paused, "

@@ -142,6 +142,26 @@ struct SearchingLocallyTests {
     #expect(error?.code == .malformed)
   }
 
+  @Test(arguments: [
+    Warning.fewer(3, than: 500, in: nil), Warning(.cutOff, "the file is cut off"), .unproved,
+  ])
+  func `does not report a record as missing if the list lacks records`(warning: Warning)
+    async throws
+  {
+    let base = ScriptedSource<Note>(
+      page: { _ throws(SourceError) in
+        var page = Page<Note>.notes(1...3)
+        if warning.code == .sentFewer { page.total = 500 } else { page.warnings = [warning] }
+        return page
+      }, item: { _ throws(SourceError) in throw .because(.unsupported) })
+    let source = searching(base, upTo: 20, by: 10)
+    #expect(try await source.item(3).item.id == 3)
+    let error = await #expect(throws: SourceError.self) { try await source.item(4) }
+    #expect(error?.code == .unsupported)
+    #expect(error?.message == "record \"4\" not found among the first 3: \(warning.message)")
+    #expect((error?.cause as? SourceError)?.code == .noProgress)
+  }
+
   @Test func `a record that is looked up has the warning of rounded values`() async throws {
     let rounded = Warning(.rounded, "whole numbers are rounded")
     let base = ScriptedSource<Note>(
