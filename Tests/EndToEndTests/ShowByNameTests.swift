@@ -134,6 +134,77 @@ import Testing
     #expect(service.requests.count == 4)
   }
 
+  @Test func `a name is not denied where only samples were looked at`() async throws {
+    for (line, name, reason) in [
+      ("countries show Frence --offline", "country \"Frence\"", " (offline mode)"),
+      ("countries show Frence", "country \"Frence\"", " ("),
+      ("countries show Frence --refresh", "country \"Frence\"", " ("),
+      ("users show Nobody", "user \"Nobody\"", "\n"),
+      ("users show Nobody --offline", "user \"Nobody\"", "\n"),
+      ("users show Nobody --no-fallback", "user \"Nobody\"", "\n"),
+    ] {
+      let outcome = try await Binary.run(line)
+      #expect(outcome.status == 69 && outcome.output.isEmpty, "\(outcome)")
+      let words = "\(name) is neither cached nor bundled\(reason)"
+      #expect(outcome.errors.contains(words), "\(outcome)")
+    }
+    let strict = try await Binary.run("countries show Frence --no-fallback")
+    #expect(strict.status == 69 && !strict.errors.contains("not found"), "\(strict)")
+    // What may not answer is no candidate either.
+    let near = ["users", "show", "Aino Törmänen"]
+    #expect(try await Binary.run(near).errors.contains("candidates: aino.tormanen@example.com"))
+    let refused = try await Binary.run(near + ["--no-fallback"])
+    #expect(refused.status == 69 && !refused.errors.contains("candidates"), "\(refused)")
+  }
+
+  @Test func `a name that the service does not have is not found`() async throws {
+    let service = try FakeCountries()
+    let home = try TestHome(service.settings)
+    let unknown = try await home.run("countries show zzyzx")
+    #expect(unknown.status == 1, "\(unknown)")
+    #expect(
+      unknown.errors == """
+        error: countries: country "zzyzx" not found
+        hint: aggregator countries search zzyzx
+
+        """)
+    let again = try await home.run("countries show zzyzx")
+    #expect(again.status == 1, "\(again)")
+    #expect(
+      again.errors == """
+        error: countries: country "zzyzx" not found among the cached countries
+        hint: aggregator countries show zzyzx --refresh
+
+        """)
+    #expect(service.requests.count == 1)
+  }
+
+  @Test func `no record is denied in a list that lacks some`() async throws {
+    let rows = (1...20).map { #"{"id": \#($0), "name": "n \#($0)"}"# }.joined(separator: ",")
+    let service = try LoopbackServer { _ in .json(#"{"total": 500, "items": [\#(rows)]}"#) }
+    let home = try TestHome()
+    let added = try await home.run("sources add cut \(service.baseURL)/cut --rate off --single")
+    #expect(added.status == 0, "\(added)")
+    #expect(try await home.column("id", "cut show 7") == ["7"])
+    for name in ["30", "n30"] {
+      let outcome = try await home.run("cut show \(name)")
+      #expect(outcome.status == 3, "\(outcome)")
+      let words =
+        "record \"\(name)\" not found among the first 20: the service reports 500 records but sent 20"
+      #expect(outcome.errors == "error: cut: \(words)\n", "\(outcome)")
+    }
+    let deleted = try await home.run("cut delete 30 --yes")
+    #expect(deleted.status == 3 && deleted.errors.contains("among the first 20"), "\(deleted)")
+    let doctor = try await home.run("doctor cut --json")
+    #expect(doctor.status == 0, "\(doctor)")
+    let document = try JSONDecoder().decode(JSON.self, from: Data(doctor.output.utf8))
+    let found = (document["items"]?.array ?? []).filter { $0["name"] == "cut" }
+    #expect(found.map { $0["state"] } == ["incomplete", "warning"], "\(found)")
+    // One fault has one remedy.
+    let remedy = JSON.string("only its service can mend that")
+    #expect(found.map { $0["remedy"] } == [remedy, remedy], "\(found)")
+  }
+
   @Test func `a deleted record has no name`() async throws {
     let home = try TestHome()
     #expect(try await home.run("heroes delete 1443 --yes").status == 0)

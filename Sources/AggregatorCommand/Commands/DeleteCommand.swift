@@ -40,7 +40,7 @@ extension Plugin {
     let source = LazySource<Item> {
       asks ? (try? options.source(of: self, in: environment)) ?? unasked : unasked
     }
-    let finder = RecordFinder(self, source, environment, mayGuess: !invocation.has(.quiet))
+    let finder = RecordFinder(self, source, environment, invocation)
     let choice = try await choose(texts) { id throws(SourceError) in
       try await isKnown(id, in: store)
     } else: { text throws(SourceError) in
@@ -119,8 +119,7 @@ extension Plugin {
     }
     let environment = try context.localEnvironment()
     let records = recordStore(in: try environment.requiredStore())
-    let finder = RecordFinder(
-      self, bundled, environment, mayGuess: !invocation.has(.quiet))
+    let finder = RecordFinder(self, bundled, environment, invocation)
     var choice = DeletionChoice<Item.ID>()
     if let texts {
       let deleted = try await records.deleted(among: texts.compactMap { Item.ID($0) })

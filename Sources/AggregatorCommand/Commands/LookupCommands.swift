@@ -12,7 +12,7 @@ extension Plugin {
       fields: fields,
       notes: [
         "An ID may also be a name, or the beginning of a name or an ID, if only one cached or bundled record "
-          + "has it; a note says which. If none has it, the search of the service is asked once. Other verbs "
+          + "has it; a note says which. If none has it, the service is searched once. Other verbs "
           + "accept an ID, or the beginning of a UUID of four characters or more, and no names.",
         "With - the IDs are read from standard input, one per line, of which the first column counts. \(pickNote)",
       ],
@@ -37,7 +37,7 @@ extension Plugin {
     let pictures = try drawing.map { chafa throws(CommandError) in
       try RecordPictures(of: self, drawnBy: chafa, environment, invocation, context)
     }
-    let finder = RecordFinder(self, source, environment, mayGuess: !invocation.has(.quiet))
+    let finder = RecordFinder(self, source, environment, invocation)
     var printer = RecordPrinter(listing, output, in: context, on: pictures?.card.textLayout)
     var outcome = ListingOutcome(of: self, at: environment.now())
     var failures = LookupFailures()
@@ -97,7 +97,7 @@ extension Plugin {
     }
     let environment = try context.environment()
     let source = try SourceOptions(invocation).source(of: self, in: environment)
-    let finder = RecordFinder(self, source, environment, mayGuess: !invocation.has(.quiet))
+    let finder = RecordFinder(self, source, environment, invocation)
     var outcome = ListingOutcome(of: self, at: environment.now())
     var failures = LookupFailures()
     var urls: [URL] = []

@@ -27,7 +27,7 @@ package struct ImageFinder<P: Plugin>: Sendable {
       deadline: options.deadline)
     cachePolicy = options.cachePolicy
     source = try options.source(of: plugin, in: environment)
-    finder = RecordFinder(plugin, source, environment, mayGuess: !invocation.has(.quiet))
+    finder = RecordFinder(plugin, source, environment, invocation)
     size = invocation.text(.size).flatMap(ImageSize.init) ?? .medium
   }
 

@@ -8,9 +8,10 @@ struct LocalCandidates<P: Plugin>: Sendable {
   let store: (any SourceStore)?
   /// Read once: it takes as long as a search.
   private let status: StoreStatus?
+  private let hasBundled: Bool
 
-  init(of plugin: P, in environment: PluginEnvironment) async {
-    self.plugin = plugin
+  init(of plugin: P, in environment: PluginEnvironment, withBundled: Bool = true) async {
+    (self.plugin, hasBundled) = (plugin, withBundled)
     store = environment.store
     status = try? await store?.status(of: plugin.name)
   }
@@ -39,6 +40,7 @@ struct LocalCandidates<P: Plugin>: Sendable {
 
   /// None where a growing collection has records, which replace the bundled ones in every answer.
   private func bundledRecords(_ request: PageRequest) async -> [P.Item] {
+    guard hasBundled else { return [] }
     guard let store else { return await page(request, of: plugin.bundled) }
     if plugin.policy.readOrder == .localFirst, status?.isEmpty == false { return [] }
     return await page(

@@ -4,8 +4,8 @@ package import AggregatorTerminal
 /// Finds the record that a person means: by its ID, its name, or the beginning of either.
 ///
 /// Text that may be an ID is looked up as such first, as if there were no names. Names are those of cached and
-/// bundled records, so a name costs no request, unless no local record has it: then the service's own search is
-/// asked once.
+/// bundled records, so a name costs no request, unless no local record has it: then the source
+/// is searched once.
 package struct RecordFinder<P: Plugin> {
   private let plugin: P
   private let source: any DataSource<P.Item>
@@ -16,15 +16,20 @@ package struct RecordFinder<P: Plugin> {
 
   /// False if nobody would read the note that names the record.
   private let mayGuess: Bool
+  private let mayFallBack: Bool
 
+  /// - Parameter invocation: Of which `--quiet` and `--no-fallback` hold for a lookup.
   package init(
     _ plugin: P, _ source: any DataSource<P.Item>, _ environment: PluginEnvironment,
-    mayGuess: Bool = true
+    _ invocation: Invocation? = nil
   ) {
-    self.plugin = plugin
-    self.source = source
-    self.environment = environment
-    self.mayGuess = mayGuess
+    (self.plugin, self.source, self.environment) = (plugin, source, environment)
+    mayGuess = invocation?.has(.quiet) != true
+    mayFallBack = invocation?.has(.noFallback) != true
+  }
+
+  private func localCandidates() async -> LocalCandidates<P> {
+    await LocalCandidates(of: plugin, in: environment, withBundled: mayFallBack)
   }
 
   /// Returns the record, and a note that names it unless `text` is its ID.
@@ -114,7 +119,7 @@ package struct RecordFinder<P: Plugin> {
 
   /// The only UUID of a local record that begins so; `nil` if there is none, `invalidRequest` if there are several.
   package func id(startingWith text: String) async throws(SourceError) -> P.Item.ID? {
-    let local = await LocalCandidates(of: plugin, in: environment)
+    let local = await localCandidates()
     // Of other IDs no table shows beginnings, so `lamp-1` is not `lamp-10`.
     let records = await recordsWithID(from: text, in: local).filter { $0.id.description.isUUID }
     return try only(records, text)?.id
@@ -212,7 +217,7 @@ package struct RecordFinder<P: Plugin> {
   private typealias Matches = (best: [P.Item], others: [P.Item])
 
   private func localMatches(_ text: String) async -> Matches {
-    let local = await LocalCandidates(of: plugin, in: environment)
+    let local = await localCandidates()
     // IDs in usual other cases: others are found only if a search finds IDs.
     let lower = text.lowercased()
     let spellings: Set = [lower, text.uppercased(), lower.capitalizedFirst, text.capitalizedFirst]
@@ -289,19 +294,35 @@ package struct RecordFinder<P: Plugin> {
     return (best, others)
   }
 
-  /// The records that the service's own search finds by name, with one request; `nil` if there is no such
-  /// search, or it finds none.
+  /// The records that a search of the source finds by name, with one request unless it scans the list; `nil` if it finds none.
+  ///
+  /// It fails if that does not prove that there is no such record. No service has all records of a growing collection.
   private func searchMatches(_ text: String) async throws(SourceError) -> Matches? {
-    guard plugin.policy.localSearchBound == nil, plugin.policy.readOrder != .localFirst,
-      let query = try? SearchQuery(text)
-    else { return nil }
+    let isScan = plugin.policy.localSearchBound != nil
+    // The lookup of an ID scans the same pages.
+    guard !isScan || P.Item.ID(text) == nil, let query = try? SearchQuery(text) else { return nil }
+    if plugin.policy.readOrder == .localFirst, let store = environment.store {
+      guard try await store.status(of: plugin.name).isEmpty else { return nil }
+      throw SourceError(.nothingCached, message(text, "is neither cached nor bundled"))
+    }
     let page = try await source.page(PageRequest(matching: query, limit: 20))
     let found = matches(of: text, among: page.records)
     if !found.best.isEmpty { return found }
-    guard let reason = page.provenance.reason else { return nil }
-    guard plugin.hasBundled || !page.records.isEmpty else { throw reason }
+    if let reason = page.provenance.reason {
+      guard plugin.hasBundled || !page.records.isEmpty else { throw reason }
+      throw SourceError(
+        .nothingCached, message(text, "is neither cached nor bundled (\(reason.message))"))
+    }
+    guard isScan else { return nil }
+    let doubt = page.warnings.first { $0.meansIncomplete || $0.code == .scanned }?.message
+    if let words = doubt ?? Shortfall.unreadable(page.unreadable.count)?.description {
+      throw SourceError(
+        .unsupported, message(text, "not found: \(words)"), cause: SourceError(.noProgress, words))
+    }
+    guard page.provenance.origin == .cached else { return nil }
     throw SourceError(
-      .nothingCached, message(text, "is neither cached nor bundled (\(reason.message))"))
+      .notFound, message(text, "not found among the cached \(plugin.name)"),
+      remedy: "refresh it to ask the service", cause: UnaskedLookup(""))
   }
 
   // MARK: - Failures
@@ -318,7 +339,8 @@ package struct RecordFinder<P: Plugin> {
 
   private func unknown(_ text: String, _ error: SourceError, _ matches: Matches) -> SourceError {
     let isUnasked = error.cause is UnaskedLookup
-    guard error.isUnknownRecord, error.remedy == nil || isUnasked else { return error }
+    guard error.isUnknownRecord, error.remedy == nil || isUnasked, !(error.cause is SourceError)
+    else { return error }
     let isNear = 1...5 ~= matches.others.count
     var hint = isNear ? candidates(matches.others) : plugin.searchHint(text)
     // What is hardly an ID has no remedy, and is no ID of the service either.
@@ -384,30 +406,6 @@ extension Plugin {
     let isDeleted = try await !recordStore(in: store).deleted(among: [id]).isEmpty
     if isDeleted { return true }
     return (try? await bundled.item(id)) != nil
-  }
-}
-
-extension Sequence {
-  /// The name of a record: the text of the field that is its name, or else its first shown text other than its ID; `nil` if
-  /// there is none, or if the field that names the others of its source is empty.
-  package func name<Item: SourceRecord>(of item: Item) -> String? where Element == Field<Item> {
-    let id = item.id.description
-    // Where the ID is the name, no other text is.
-    if contains(where: { $0.isName && $0[item] == .string(id) }) { return nil }
-    var isFirst = true
-    for isName in [true, false] {
-      for field in self where field.isShown && field.isName == isName {
-        switch field[item] {
-        case .string(let text) where text == id: continue
-        case .integer(let number) where String(number) == id: continue
-        case .string(let text): return text.isEmpty ? nil : text
-        // Where kinds are not declared, names come first.
-        case .null where field.kind == .text || field.kind == .any && isFirst: return nil
-        default: isFirst = false
-        }
-      }
-    }
-    return nil
   }
 }
 

@@ -184,6 +184,8 @@ private struct MissedRecord: Error {}
 package struct UnaskedLookup: Error {
   /// The end of the message: ` among the 95 records cached 7 min ago; the service was not asked`.
   package let words: String
+
+  package init(_ words: String) { self.words = words }
 }
 
 extension RecordStore {
@@ -197,7 +199,7 @@ extension RecordStore {
     var error = SourceError.notFound(id, in: source)
     error.message += words
     error.remedy = "refresh it to ask the service"
-    error.cause = UnaskedLookup(words: words)
+    error.cause = UnaskedLookup(words)
     return error
   }
 
