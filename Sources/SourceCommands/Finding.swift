@@ -9,6 +9,8 @@ package struct Finding: Entry {
     case ok
     /// Something optional is not there.
     case missing
+    /// Records of the service are not cached, or may not be.
+    case incomplete
     /// Something that works as it is needs a decision.
     case warning
     case failed
@@ -45,7 +47,9 @@ package struct Finding: Entry {
   package static let fields: [Field<Finding>] = [
     Field("area", "Area", \.area, about: "What it belongs to."),
     Field("name", "Name", \.id, about: "What was examined."),
-    Field("state", "State", \.state.rawValue, about: "ok, missing (optional), warning or failed."),
+    Field(
+      "state", "State", \.state.rawValue,
+      about: "ok, missing (optional), incomplete (records are not cached), warning or failed."),
     Field("found", "Found", \.found, about: "What there is, or what is wrong."),
     Field("remedy", "Remedy", \.remedy, about: "What mends it."),
   ]
@@ -66,16 +70,15 @@ extension CommandContext {
     let fetch = try await plugin.oldestFetch(in: store).map { "fetched \($0.age(at: Date()))" }
     let gap = try await plugin.gap(in: store)
     let reason = gap?.warning.warning.message
-    let list = diagnostics.command("\(plugin.name) list --all --refresh")
     let remedy = gap.map { gap in
       gap.hint.map(plain)
-        ?? "only its service can mend that\(gap.hasUnreadableRows ? "; \(list) says where it is" : "")"
+        ?? self.remedy(inServiceOf: plugin, hasUnreadableRows: gap.hasUnreadableRows)
     }
     let count =
       gap?.isOfChangedFile == false ? nil : "\(plugin.noun.count(status.records)) cached"
     let cached = [count, fetch].compactMap(\.self).joined(separator: ", ")
     return Finding(
-      "store", plugin.name, gap == nil ? .ok : .missing,
+      "store", plugin.name, gap == nil ? .ok : .incomplete,
       (count == nil ? [reason, cached] : [cached, reason]).compactMap(\.self)
         .joined(separator: "; "), remedy)
   }
@@ -98,6 +101,8 @@ extension CommandContext {
       let shortfall = check.shortfall.map { _ in "the last sync may lack records" }
       let remarks = check.pageRemarks + [check.syncFailure ?? shortfall].compactMap(\.self)
       let found = check.violation ?? "\(verb) in \(check.milliseconds ?? 0) ms"
+      // Another request would be answered alike.
+      let lasting = check.pageShortfall.flatMap { $0.isFinal ? $0 : nil }
       let command: String? =
         !check.isSound
         ? "sources check \(plugin.name) --verbose"
@@ -105,11 +110,29 @@ extension CommandContext {
           ? "\(plugin.syncArguments) --verbose"
           : check.pageRemarks.isEmpty
             ? shortfall.map { _ in "sources check \(plugin.name)" }
-            : "\(plugin.name) list --refresh"
+            : lasting == nil ? "\(plugin.name) list --refresh" : nil
       return Finding(
         "services", plugin.name, !check.isSound ? .failed : remarks.isEmpty ? .ok : .warning,
-        ([found] + remarks).joined(separator: "; "), command.map(self.diagnostics.command))
+        ([found] + remarks).joined(separator: "; "),
+        command.map(self.diagnostics.command) ?? lasting.map { self.remedy(for: $0, of: plugin) })
     }
+  }
+
+  /// The remedy of records that a service leaves out whenever it is asked.
+  private func remedy(for shortfall: Shortfall, of plugin: any Plugin) -> String {
+    let isUnreadable = shortfall.includes(.unreadable)
+    if shortfall.isUnproved, plugin is DeclaredPlugin {
+      return diagnostics.command("sources edit \(plugin.name)")
+    }
+    guard isUnreadable, let file = plugin.policy.file else {
+      return remedy(inServiceOf: plugin, hasUnreadableRows: isUnreadable)
+    }
+    return "mend the file \(file.oneLine(atMost: 200))"
+  }
+
+  private func remedy(inServiceOf plugin: any Plugin, hasUnreadableRows: Bool) -> String {
+    let list = diagnostics.command("\(plugin.name) list --all --refresh")
+    return "only its service can mend that\(hasUnreadableRows ? "; \(list) says where it is" : "")"
   }
 
   private func remedy(for failure: SourceError, of plugin: any Plugin) -> String {
@@ -202,7 +225,7 @@ extension [Finding] {
       let mark =
         switch finding.state {
         case .ok: hasUTF8 ? "✓" : "+"
-        case .missing: hasUTF8 ? "–" : "-"
+        case .missing, .incomplete: hasUTF8 ? "–" : "-"
         case .warning: "!"
         case .failed: hasUTF8 ? "✗" : "x"
         }

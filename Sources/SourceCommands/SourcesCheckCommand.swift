@@ -117,6 +117,8 @@ package struct SourceCheck: Entry {
   let page: Result<LawReport, SourceError>
   /// The warnings about the page.
   let pageRemarks: [String]
+  /// The reasons that the page lacks records of the service, or may; `nil` if it does not.
+  let pageShortfall: Shortfall?
   /// The reason that the last finished sync may lack records; `nil` if it does not, or if the page or its failure says it.
   let shortfall: String?
   /// The failure of the last sync; `nil` if it had none.
@@ -217,7 +219,8 @@ extension Plugin {
     }
     return SourceCheck(
       id: name, key: keyState(environment.settings), settings: shownSettings(environment.settings),
-      page: report, pageRemarks: remarks, shortfall: shortfall,
+      page: report, pageRemarks: remarks,
+      pageShortfall: Shortfall(first?.warnings ?? []) + unreadable, shortfall: shortfall,
       syncFailure: failure.map { "the last sync failed: \($0)" },
       isIncomplete: unreadable != nil || coverage?.shortfall != nil || failure != nil
         || first?.warnings.contains { $0.meansIncomplete } == true,

@@ -96,7 +96,7 @@ import Testing
     let document = try JSONDecoder().decode(JSON.self, from: Data(outcome.output.utf8))
     let found = (document["items"]?.array ?? []).filter { $0["name"] == "lamps" }
     #expect(found.map { $0["area"] } == ["store", "services"], "\(found)")
-    #expect(found.map { $0["state"] } == ["missing", "warning"], "\(found)")
+    #expect(found.map { $0["state"] } == ["incomplete", "warning"], "\(found)")
     #expect(
       found.map { $0["remedy"] } == [
         "only its service can mend that", "aggregator sources check lamps",
@@ -295,7 +295,8 @@ import Testing
     let items = document["items"]?.array ?? []
     #expect(items.count { $0["name"] == "broken" } == 1, "\(items)")
     let store = items.filter { $0["area"] == "store" && $0["name"] != "store" }
-    #expect(store.compactMap { $0["state"]?.string } == ["ok", "ok", "ok", "missing"], "\(store)")
+    #expect(
+      store.compactMap { $0["state"]?.string } == ["ok", "ok", "ok", "incomplete"], "\(store)")
     let remedies = store.map { $0["remedy"] ?? .null }
     #expect(remedies == [.null, .null, .null, "aggregator heroes sync"], "\(store)")
   }
