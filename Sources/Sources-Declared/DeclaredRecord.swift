@@ -95,6 +95,9 @@ extension DeclaredRecord {
     }
     for path in paths {
       guard let value = path.value(in: row), value.isIdentifying else {
+        if !row.isObject, case .member? = path.components.first {
+          throw SourceError(.malformed, "not an object")
+        }
         throw SourceError(
           .malformed,
           "\(path.description.oneLine(atMost: 80)) is missing, or is neither text nor a whole number"

@@ -71,6 +71,21 @@ import Testing
     #expect(server.requests.map(\.path) == ["/things/\(path)"])
   }
 
+  @Test func `the reason of an unreadable row is that it is no object, where it is none`()
+    async throws
+  {
+    for (row, reason) in [
+      ("null", "not an object"), (#""text""#, "not an object"), ("42", "not an object"),
+      (#"{"name": "x"}"#, "id is missing, or is neither text nor a whole number"),
+    ] {
+      let server = try LoopbackServer { _ in .json(#"[{"id": 1}, \#(row), {"id": 2}]"#) }
+      let source = try Self.remote(server, #""paging": "single""#)
+      let page = try await source.page(PageRequest(limit: 10))
+      #expect(page.records.map(\.id) == ["1", "2"])
+      #expect(page.unreadable == UnreadableRows(count: 1, firstReason: "row 2: \(reason)"))
+    }
+  }
+
   @Test func `the parts of a composite ID are put one by one`() async throws {
     let server = try LoopbackServer { _ in .json(#"{"space": "x/y%", "name": "a b"}"#) }
     let text = """
