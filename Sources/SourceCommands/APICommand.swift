@@ -522,7 +522,12 @@ extension Plugin {
     let header = Command.header.spelling
     guard !call.hasTypedSecret else { return .words("check the credentials of \(header)") }
     let others = "send credentials with \(header) 'Authorization: Bearer TOKEN'"
-    return .words(isSigned ? others : "those of \(name) are for its own host; \(others)")
+    guard isSigned else {
+      return .words("those of \(name) are for its own host; \(others)")
+    }
+    guard self is DeclaredPlugin else { return .words(others) }
+    let edit = "sources edit \(name) \(header) 'Authorization: Bearer ${TOKEN}'"
+    return .steps(.words(others), .command(edit))
   }
 
   /// The command with the method that was probably meant, if fields were sent as a query, unlike in gh, and nothing is there.

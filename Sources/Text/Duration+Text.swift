@@ -62,7 +62,7 @@ extension Duration {
     return switch milliseconds {
     case ...0: "0 s"
     case ..<1000: "\(Int(milliseconds)) ms"
-    case ..<9_900 where milliseconds.truncatingRemainder(dividingBy: 1000) != 0:
+    case ..<9_900 where (milliseconds / 100).rounded(.up).truncatingRemainder(dividingBy: 10) != 0:
       "\((milliseconds / 100).rounded(.up) / 10) s"
     case ..<120_000: "\(Int((milliseconds / 1000).rounded(.up))) s"
     case ..<7_200_000: "\(Int((milliseconds / 60_000).rounded(.up))) min"

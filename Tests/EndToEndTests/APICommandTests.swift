@@ -386,6 +386,8 @@ import Testing
       "api \(source) \(server.baseURL)/status/\(status) \(options)")
     #expect(outcome.status == code, "\(outcome)")
     if let hint { #expect(outcome.errors.contains("\nhint: \(hint)"), "\(outcome)") }
+    let edit = "hint: aggregator sources edit open --header 'Authorization: Bearer ${TOKEN}'\n"
+    #expect(outcome.errors.hasSuffix(edit) == (source == "open"), "\(outcome)")
   }
 
   @Test func `an error has a line of its own, also in the file of the body`() async throws {

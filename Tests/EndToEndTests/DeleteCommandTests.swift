@@ -45,7 +45,12 @@ import Testing
     #expect(try await home.run("countries delete AF --yes").status == 0)
     let unknown = try await home.run("countries restore XX")
     #expect(unknown.status == 1)
-    #expect(unknown.errors.hasPrefix("error: country XX not found\n"), "\(unknown)")
+    #expect(
+      unknown.errors == """
+        error: country XX not found
+        hint: aggregator countries list --deleted
+
+        """)
     #expect(try await home.run("countries restore nonsense!").status == 64)
     let mixed = try await home.run("countries restore XX AF AL")
     #expect(mixed.status == 3)

@@ -171,6 +171,9 @@ import Testing
     #expect(outcome.status == 74, "\(outcome)")
     #expect(
       outcome.errors.hasSuffix("hint: create the directory: mkdir -p new/deep\n"), "\(outcome)")
+    // It is there, but takes no files.
+    let refused = try await run("export heroes -o /proc/x.csv")
+    #expect(refused.status == 74 && !refused.errors.contains("mkdir"), "\(refused)")
   }
 
   @Test func `a device is refused for what it is`() async throws {

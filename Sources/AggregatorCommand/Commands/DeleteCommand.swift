@@ -47,7 +47,7 @@ extension Plugin {
       if let id = try await finder.id(startingWith: text) { return id }
       return try await finder.id(lookingUp: text)
     }
-    await report(choice, finder, context.diagnostics)
+    await report(choice, finder, context.diagnostics, listing: "search QUERY")
     if !choice.ids.isEmpty {
       guard !invocation.has(.dryRun) else {
         context.diagnostics.note(
@@ -139,7 +139,7 @@ extension Plugin {
       }
     }
     choice.unknown.removeAll(where: present.contains)
-    await report(choice, finder, context.diagnostics)
+    await report(choice, finder, context.diagnostics, listing: "list --deleted")
     for text in present { context.diagnostics.note("\(text) is not deleted") }
     if !restored.isEmpty || texts == nil {
       context.diagnostics.note("Restored \(noun.count(restored.count))")
@@ -148,8 +148,11 @@ extension Plugin {
   }
 
   /// Prints an error for each ID that stands for no record, or for several.
+  ///
+  /// - Parameter listing: The arguments by which the source shows IDs for the command.
   private func report(
-    _ choice: DeletionChoice<Item.ID>, _ finder: RecordFinder<Self>, _ diagnostics: Diagnostics
+    _ choice: DeletionChoice<Item.ID>, _ finder: RecordFinder<Self>, _ diagnostics: Diagnostics,
+    listing: String
   ) async {
     for error in choice.ambiguous { diagnostics.error(CommandError(error, of: self)) }
     for error in choice.failures.errors { diagnostics.error(CommandError(error, of: self)) }
@@ -160,7 +163,7 @@ extension Plugin {
           .notFound, SourceError.invalidID(text, of: self).message, hint: searchHint(text))
         : CommandError(
           .notFound, "\(noun.singular) \(text) not found",
-          hint: .command("\(name) search QUERY"))
+          hint: .command("\(name) \(listing)"))
       // Of many IDs on standard input, each would be searched for.
       if choice.unknown.count <= 10, let hint = await finder.advice(about: text) {
         failure.hint = hint

@@ -87,7 +87,7 @@ package final class NewFile {
     let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     return CommandError(
       .io, "cannot write to \(path): \(String(cString: strerror(code)))",
-      hint: code == ENOENT && !directory.isEmpty
+      hint: code == ENOENT && !directory.isEmpty && access(directory, F_OK) != 0
         ? "create the directory: mkdir -p \(directory.typedPath)" : nil)
   }
 }
