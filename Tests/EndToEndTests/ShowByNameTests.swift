@@ -203,6 +203,10 @@ import Testing
     // One fault has one remedy.
     let remedy = JSON.string("only its service can mend that")
     #expect(found.map { $0["remedy"] } == [remedy, remedy], "\(found)")
+    #expect(try await home.run("cut sync").status == 3)
+    let synced = try await home.run("cut show 30")
+    #expect(synced.status == 3, "\(synced)")
+    #expect(synced.errors.contains("not found; it may be missing, as the last sync"), "\(synced)")
   }
 
   @Test func `a deleted record has no name`() async throws {

@@ -177,9 +177,6 @@ package struct IncompleteEnds {
   }
 }
 
-/// The cause of `notFound` for a record that a sync may have missed, as opposed to one that does not exist.
-private struct MissedRecord: Error {}
-
 /// The cause of `notFound` for a record that is not among those of a complete sync, as the service may have it since.
 package struct UnaskedLookup: Error {
   /// The end of the message: ` among the 95 records cached 7 min ago; the service was not asked`.
@@ -218,10 +215,10 @@ extension RecordStore {
       try await item(id) == nil
     else { return nil }
     let record = "record \(id.description.oneLine(atMost: 80))"
+    let words = reason.description.oneLine(atMost: 200)
     return SourceError(
-      .notFound,
-      "\(record) not found; it may be missing, as the last sync is incomplete: "
-        + reason.description.oneLine(atMost: 200), cause: MissedRecord())
+      .notFound, "\(record) not found; it may be missing, as the last sync is incomplete: \(words)",
+      cause: SourceError(.noProgress, words))
   }
 
   /// The time since which the cached records were fetched, as far as their pages or the first of them tell; `nil` for none.

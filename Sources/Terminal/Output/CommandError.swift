@@ -146,9 +146,9 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     self =
       switch error.code {
       case .cancelled: .interrupted
-      // The list was not read to its end, so the record may exist.
-      case .unsupported where (error.cause as? SourceError)?.code == .noProgress: .partial
-      case .notFound, .unsupported: .notFound
+      // The record may exist in a list that was not read to its end.
+      case .notFound, .unsupported:
+        (error.cause as? SourceError)?.code == .noProgress ? .partial : .notFound
       case .invalidRequest, .invalidCursor: .usage
       case .invalidSettings: .settings
       case .missingKey, .invalidKey: .key
