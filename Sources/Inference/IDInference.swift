@@ -26,10 +26,17 @@ struct IDInference {
   /// Fewer points are a coincidence: any text or number may differ in a few rows.
   private static let enough = 30
 
+  /// As many points have other identifiers, which a damaged `id` does not replace.
+  private static let certain = 70
+
+  /// Last words of names that distinguish records of one `id`.
+  private static let editions: Set<String> = ["version", "revision", "language", "lang", "locale"]
+
   /// The paths whose values identify a row, best first: one, or the fewest together; `nil` for none.
   var best: [JSONPath]? {
     let columns = columns
     let single = columns.filter(\.isUnique).max { $0.score < $1.score }
+    if single?.score ?? 0 < Self.certain, let id = damagedID(among: columns) { return [id.path] }
     if let single, single.score >= Self.enough {
       // Names repeat sooner than the whole numbers with which a table begins.
       if isTable, single.isNamed(["name", "title"]), let first = columns.first, first.isUnique,
@@ -40,6 +47,20 @@ struct IDInference {
       return [single.path]
     }
     return composite(of: columns)
+  }
+
+  /// The member `id`, if it is missing or repeated in no more than one of twenty rows, so that these are damaged.
+  private func damagedID(among columns: [Column]) -> Column? {
+    guard
+      let id = columns.first(where: { $0.path.components.count == 1 && $0.isNamed(["id"]) }),
+      !id.isUnique
+    else { return nil }
+    let distinct = Set(id.values.filter { $0 != .null }.map(\.idText)).count
+    guard (rows.count - distinct) * 20 <= rows.count else { return nil }
+    let isPart = columns.contains { column in
+      Self.editions.contains(words(of: column.path.lastName).last ?? "") && isUnique([id, column])
+    }
+    return isPart ? nil : id
   }
 
   /// The reason the member that is named most like an ID is none, in words; `nil` if there is no such member.

@@ -406,10 +406,19 @@ package struct Prober: Sendable {
         throw failure(reportedBy: first, of: proposal.manifest) ?? cut(first, proposal.manifest)
           ?? error
       }
+      guard rows.isEmpty || !proposal.manifest.id.isEmpty || !rows.allSatisfy(\.isListOfValues)
+      else { throw Self.noNames(at: given.path, isFile: proposal.manifest.file != nil) }
       proposal.note("rows", given.description, "as told; \(rows.count.of("row"))")
       return
     }
     let candidates = first.exchange.rowsCandidates()
+    // The columns of a table are not its rows.
+    if let columns = candidates.first, let lists = first.exchange.listOfLists,
+      Self.columnNames.contains(normalized(columns.path.path.lastName)),
+      lists.value(in: document)?.array?.first?.array?.count == columns.rows.count
+    {
+      throw Self.noNames(at: lists, isFile: proposal.manifest.file != nil)
+    }
     guard var best = candidates.first else {
       throw failure(reportedBy: first, of: proposal.manifest) ?? cut(first, proposal.manifest)
         ?? noList(in: first.exchange, isFile: proposal.manifest.file != nil)
@@ -440,12 +449,24 @@ package struct Prober: Sendable {
     }
   }
 
+  private static let columnNames: Set<String> = ["columns", "cols", "fields", "schema"]
+
+  /// The failure of rows that are lists, whose values have no names.
+  private static func noNames(at path: JSONPath, isFile: Bool) -> SourceError {
+    let path = path.description.oneLine(atMost: 80)
+    return SourceError(
+      .malformed, "the rows at \(path) are lists of values without names",
+      remedy: "use objects, which Datasette sends for ?_shape=objects, or CSV",
+      cause: NoList(isFile: isFile, entries: nil, lists: path))
+  }
+
   /// The failure of a response without a list of objects, which says what there is in its place.
   private func noList(in exchange: Exchange, isFile: Bool) -> SourceError {
     let what = isFile ? "the file" : "the response"
     var message = "\(what) has no list of objects"
     var remedy: Remedy = isFile ? "name the list" : "name the list, or use the URL of a list"
     var path: String?
+    if let lists = exchange.listOfLists { return Self.noNames(at: lists, isFile: isFile) }
     if let mixed = exchange.mixedList {
       message += ": \(mixed)"
     } else if exchange.isRecord {
@@ -457,7 +478,7 @@ package struct Prober: Sendable {
       path = rows
     }
     return SourceError(
-      .malformed, message, remedy: remedy, cause: NoList(isFile: isFile, entries: path))
+      .malformed, message, remedy: remedy, cause: NoList(isFile: isFile, entries: path, lists: nil))
   }
 
   /// The failure of a response that ends before its first row; `nil` for any other.
@@ -654,14 +675,20 @@ package struct Prober: Sendable {
         rowCount: first.rows.count + (second?.rows.count ?? 0), rows: rows.path)
     else {
       let place = proposal.manifest.file == nil ? "this API" : "the file"
+      let read = first.rows.count + (second?.rows.count ?? 0)
+      // A `count` that is smaller than what was read is usually that of the page.
       let given = proposal.manifest.rows.flatMap { rows in
-        proposal.hasNoRows ? first.exchange.totalPath(rowCount: 0, rows: rows.path) : nil
+        proposal.hasNoRows || first.exchange.saysTotal(rows: rows.path)
+          ? first.exchange.totalPath(rowCount: 0, rows: rows.path) : nil
       }
       let number = given.flatMap { first.number(at: $0) }
+      let fault =
+        proposal.hasNoRows
+        ? "which proves nothing in an empty list"
+        : "but \(read.of("row")) \(read == 1 ? "was" : "were") read: no total"
       proposal.note(
         "total", "–",
-        number.map { "\(given?.description ?? "") is \($0), which proves nothing in an empty list" }
-          ?? "not given by \(place)")
+        number.map { "\(given?.description ?? "") is \($0), \(fault)" } ?? "not given by \(place)")
       return
     }
     let number = first.number(at: path) ?? 0

@@ -233,6 +233,9 @@ package struct NoList: Error {
 
   /// The path of the members of an object that may be the records; `nil` for none.
   package let entries: String?
+
+  /// The path of a list of lists, whose values have no names; `nil` for none.
+  package let lists: String?
 }
 
 /// The host to which a next link leads, and which the manifest does not allow.

@@ -57,6 +57,22 @@ extension Exchange {
       }
   }
 
+  /// The longest list whose elements are lists of values, as of a table whose columns are named beside it; `nil` for none.
+  var listOfLists: JSONPath? {
+    var longest: (path: JSONPath, count: Int)?
+    func search(_ value: JSON, at path: JSONPath) {
+      if let rows = value.array {
+        if rows.count > longest?.count ?? 0, rows.allSatisfy(\.isListOfValues) {
+          longest = (path, rows.count)
+        }
+      } else if path.components.count < 4 {
+        for member in value.firstMembers { search(member.value, at: path.appending(member.name)) }
+      }
+    }
+    search(document, at: .root)
+    return longest?.path
+  }
+
   /// An element for which the longest list with objects is no list of them, in words; `nil` for no such list.
   var mixedList: String? {
     var finder = RowsFinder(exchange: self)
@@ -251,6 +267,9 @@ extension Exchange {
 }
 
 extension JSON {
+  /// True for a list without objects that is not empty.
+  var isListOfValues: Bool { array.map { !$0.isEmpty && !$0.contains(where: \.isObject) } ?? false }
+
   /// The names of an object's members.
   fileprivate var names: Set<String> { Set(members.map(\.name)) }
 

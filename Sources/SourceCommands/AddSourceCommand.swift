@@ -461,7 +461,10 @@ extension Command {
       let list = cause.isFile ? "a file with a list" : "the URL of a list"
       failure.hint = .words(
         cause.entries.map { "if each is a record, add --rows \($0.typed)" }
-          ?? "name the list with --rows PATH, or use \(list)")
+          ?? cause.lists.map {
+            "use a \(cause.isFile ? "file" : "URL") with objects (?_shape=objects of Datasette) or CSV; "
+              + "or identify rows by a position: --rows \($0.typed) --id 0"
+          } ?? "name the list with --rows PATH, or use \(list)")
     }
     if failure.hint == nil { failure.hint = error.remedyOfService.map(Hint.words) }
     if let other = error.cause as? OtherHost {

@@ -64,6 +64,24 @@ struct ProposalTests {
     #expect(best("Rank", [.number(0.5), 1, 2]) == ["Name"])
   }
 
+  @Test func `a member id that few rows lack or repeat is the ID, and the rows are damaged`() {
+    func best(_ ids: [JSON], _ language: (Int) -> String = { _ in "en" }) -> [String]? {
+      let rows = ids.enumerated().map { index, id -> JSON in
+        ["id": id, "title": .string("title \(index)"), "lang": .string(language(index))]
+      }
+      return IDInference(rows: rows, noun: nil).best?.map(\.description)
+    }
+    let ids = (0..<40).map { JSON.integer($0) }
+    for (id, count) in [("", 1), (5, 1), (5, 2)] as [(JSON, Int)] {
+      #expect(best(Array(repeating: id, count: count) + ids.dropFirst(count)) == ["id"])
+    }
+    #expect(best([5, 5, 5] + ids.dropFirst(3)) == ["title"])
+    #expect(best([5] + ids.prefix(10).dropFirst()) == ["title"])
+    #expect(best((0..<40).map { .integer($0 / 2) }) == ["title"])
+    // The same record in two languages.
+    #expect(best([5] + ids.dropFirst()) { $0 == 0 ? "de" : "en" } == ["title"])
+  }
+
   @Test func `what is no field is named`() {
     let count = Manifest.maxFields + 6
     let wide = JSON.object((0..<count).map { JSON.Member("m\($0)", .integer($0)) })
@@ -822,6 +840,28 @@ struct ProposalTests {
     #expect(error?.message == "the response has no list of objects")
   }
 
+  @Test func `Rows that are lists have no names, but positions`() async throws {
+    for (body, path) in [
+      (#"{"columns": ["id", "n"], "rows": [[1, "a"], [2, "b"]]}"#, "rows"),
+      (
+        #"{"data": {"rows": [[1, "a"], [2, "b"]], "cols": [{"name": "id"}, {"name": "n"}]}}"#,
+        "data.rows"
+      ), (#"[[1, "a"], [2, "b"]]"#, "$"),
+    ] {
+      let server = try LoopbackServer { _ in .json(body) }
+      let rows = JSON.Member("rows", .string(path))
+      for hints in [[], [rows]] {
+        let error = await #expect(throws: SourceError.self) {
+          try await Self.propose(server, hints, isSingle: true)
+        }
+        #expect(error?.code == .malformed)
+        #expect(error?.message == "the rows at \(path) are lists of values without names")
+      }
+      let told = try await Self.propose(server, [rows, .init("id", "0")], isSingle: true)
+      #expect(told.isProved, "\(told.evidence)")
+    }
+  }
+
   @Test func `Where most elements are objects, the others are said, and are no part of the ID`()
     async throws
   {
@@ -912,6 +952,19 @@ struct ProposalTests {
     #expect(
       empty.evidence.first { $0.key == "total" }?.reason
         == "total is 0, which proves nothing in an empty list")
+  }
+
+  @Test func `A total that is smaller than what was read is none, which is said`() async throws {
+    let server = try LoopbackServer { request in
+      let page = Service.number(request, "page") ?? 1
+      let rows = JSON.array(Self.slice((page - 1) * 20, 20))
+      return .json((["total": 10, "page": .integer(page), "items": rows] as JSON).text)
+    }
+    let proposal = try await Self.propose(server)
+    #expect(proposal.isProved && proposal.manifest.total == nil)
+    #expect(
+      proposal.evidence.first { $0.key == "total" }?.reason
+        == "total is 10, but 40 rows were read: no total")
   }
 
   @Test func `A total that is larger than what was sent is reported`() async throws {

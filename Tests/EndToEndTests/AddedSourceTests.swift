@@ -163,13 +163,21 @@ import Testing
           ? #"[{"id": 1}, {"id": 2}, "three", "four", "five", null]"#
           : request.path == "/ids"
             ? #"[{"id": 1}, {"id": 2}, {"id": 3}]"#
-            : #"[{"id": 1, "n": 1}, {"id": 1, "n": 2}, {"id": 2, "n": 3}]"#)
+            : request.path == "/columns"
+              ? #"{"columns": ["id", "n"], "rows": [[1, "a"], [2, "b"]]}"#
+              : #"[{"id": 1, "n": 1}, {"id": 1, "n": 2}, {"id": 2, "n": 3}]"#)
     }
     let refused = try await home.run("sources add lamps \(mixed.baseURL)/mixed")
     #expect(
       refused.errors
         == "error: the response has no list of objects: element 2 of $ is \"three\"\n"
         + "hint: name the list with --rows PATH, or use the URL of a list\n", "\(refused)")
+    let columns = try await home.run("sources add lamps \(mixed.baseURL)/columns")
+    #expect(
+      columns.errors
+        == "error: the rows at rows are lists of values without names\n"
+        + "hint: use a URL with objects (?_shape=objects of Datasette) or CSV; "
+        + "or identify rows by a position: --rows rows --id 0\n", "\(columns)")
     let twice = try await home.run("sources add twice \(mixed.baseURL)/twice --rate off --single")
     #expect(
       twice.output.contains("id is 1 in more than one row; different in all rows: n\n"), "\(twice)")
