@@ -73,6 +73,9 @@ package struct SavedQueries: Sendable {
 
     /// The words that start a shell.
     package let command: [String]?
+
+    /// The field whose value the next argument is, while a line is typed; `nil` for any other argument.
+    package var field: String?
   }
 
   /// The command line that a query stands for, and the queries that it calls; `nil` if none is named.
@@ -88,6 +91,7 @@ package struct SavedQueries: Sendable {
   ) throws(CommandError) -> Expansion? {
     var names: [String] = []
     var words = arguments
+    var field: String?
     while let place = operands(words, false).first, !isTaken(words[place]),
       let query = self[words[place]]
     {
@@ -110,17 +114,21 @@ package struct SavedQueries: Sendable {
       }
       let isChecked = missing == .isRefused || missing == .isKept
       let statement = isChecked ? statement(of: query, isTaken: isTaken, operands: operands) : []
-      // While a line is typed, its words stay in their order.
-      let isParted = missing == .isRefused && (query.hasParameters || !statement.isEmpty)
+      // While a line is typed, its words stay in their order where arguments are words.
+      let isParted =
+        missing == .isRefused && (query.hasParameters || !statement.isEmpty)
+        || missing == .endsWords && query.fillsWords
       let typed = isParted ? operands(rest, !statement.isEmpty) : Array(rest.indices)
       let options = rest.indices.filter { !typed.contains($0) }
+      field = query.field(ofArgument: typed.count + 1)
       words =
         try words[..<place]
         + query.words(
           with: typed.map { rest[$0] }, and: options.map { rest[$0] }, statement: statement,
           missing: missing)
     }
-    return names.isEmpty ? nil : Expansion(names: names, words: words, command: nil)
+    return names.isEmpty
+      ? nil : Expansion(names: names, words: words, command: nil, field: field)
   }
 
   /// The positions of the words of a query that are a statement for `sql`; none if a query that it calls has the statement, or if

@@ -92,7 +92,7 @@ extension SavedQuery {
   /// The treatment of a parameter without an argument.
   package enum Missing: Sendable {
     case isRefused
-    /// The words end before it, and arguments go to their end: a line is being typed.
+    /// The words end before one that it is, and it stays as it is in others; arguments go to their end: a line is being typed.
     case endsWords
     /// The parameter stays as it is.
     case isKept
@@ -190,15 +190,13 @@ extension SavedQuery {
         case .argument(let number) where arguments.count >= number:
           try add(number, arguments[number - 1])
         case .argument(let number):
-          if missing == .isKept || missing == .isKeptUnchecked {
-            try add(number, "$\(number)")
-          } else if missing == .endsWords, word == "$\(number)" {
-            return expanded
-          } else {
+          if missing == .endsWords, word == "$\(number)" { return expanded }
+          guard missing != .isRefused else {
             throw CommandError(
               .usage, "missing argument $\(number) of the saved query \"\(name)\"",
               hint: .command("query show \(name)"))
           }
+          try add(number, "$\(number)")
         case .others:
           try add(0, others.joined(separator: " "))
           hasPlace = hasPlace || missing != .endsWords
@@ -339,6 +337,23 @@ extension SavedQuery {
     words.flatMap(Self.pieces).compactMap { piece in
       if case .argument(let number) = piece { number } else { nil }
     }
+  }
+
+  /// True if arguments are parts of its words, and none is a word.
+  var fillsWords: Bool {
+    hasParameters && !words.contains { $0.wholeMatch(of: /\$[1-9@]/) != nil }
+  }
+
+  /// The field that a condition compares with the argument of a number; `nil` if there is none.
+  func field(ofArgument number: Int) -> String? {
+    words.indices.lazy.compactMap { index -> String? in
+      guard let start = conditionStart(ofWordAt: index),
+        let typed = try? TypedFilter(String(words[index].dropFirst(start)))
+      else { return nil }
+      return typed.conditions.first { condition in
+        if case .compare(_, "$\(number)") = condition.test { true } else { false }
+      }?.field
+    }.first
   }
 
   /// True if the words depend on arguments.

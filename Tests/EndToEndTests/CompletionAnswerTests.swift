@@ -37,6 +37,17 @@ import Testing
       try await home.complete(line, in: "bash").lines
         == [#"Big\ sofa"#, #"it\'s"#, "Lamp"])
     #expect(try await home.complete("products list --where id=").output == "")
+    // An argument of a saved query may be such a value, too.
+    try home.household.sandbox.write(
+      "by = products list --where 'title=$1' --sort -title\n", to: "home/.config/aggregator/queries"
+    )
+    #expect(try await home.complete("by ").lines == ["Big sofa", "it's", "Lamp"])
+    for words in ["by L", "by --limit 2 L"] {
+      #expect(try await home.complete(words).lines == ["Lamp"])
+    }
+    for words in ["by --cou", "by Lamp --cou"] {
+      #expect(try await home.complete(words).output.hasPrefix("--count\t"))
+    }
     // Of a field with other values for each record, those that begin as typed.
     #expect(
       try await home.complete("countries list --where 'name=United K").lines

@@ -46,8 +46,10 @@ struct Completer {
 
   private func offer(_ typed: String, after words: [String]) -> Offer {
     let position: Position
+    let field: String?
     do throws(CommandError) {
       let expansion = try tree.expansion(of: words, missing: .endsWords)
+      field = expansion?.field
       // The arguments of a script may be anything.
       if expansion?.command != nil { return .file }
       var scan = ArgumentScan(tree: tree, command: nil)
@@ -61,6 +63,12 @@ struct Completer {
       position = Position(scan, typed: typed, tree)
     } catch {
       return .words([])
+    }
+    if let field, position.scan.pending == nil, !typed.hasPrefix("-"),
+      let source = source(at: position)
+    {
+      let values = context.values(source, field, typed).filter { !$0.hasPrefix("-") }
+      if !values.isEmpty { return .words(values.map { Candidate($0) }) }
     }
     return position.isValid ? offer(typed, at: position) : .words(sources(at: position))
   }

@@ -200,7 +200,9 @@ import Testing
     #expect(error?.message == #"missing argument $2 of the saved query "q""#)
     #expect(try words("a $1 $2 b", ["x"], .endsWords) == ["a", "x"])
     #expect(try words("a $@ b", ["x"], .endsWords) == ["a", "b", "x"])
-    #expect(try words("a x=$1 b", [], .isKept) == ["a", "x=$1", "b"])
+    for missing in [SavedQuery.Missing.isKept, .endsWords] {
+      #expect(try words("a x=$1 b", [], missing) == ["a", "x=$1", "b"])
+    }
   }
 
   @Test(
@@ -228,6 +230,20 @@ import Testing
     for name in ["", "2a", "-a", "_a", "a b", "é", "a=b", "a.b", String(repeating: "a", count: 33)]
     {
       #expect(!SavedQuery.isName(name))
+    }
+  }
+
+  @Test func `while a line is typed, the field of the next argument is known`() throws {
+    let text = "list --where 'region=$1 and name~$2' --sort -name"
+    let queries = SavedQueries().with(try SavedQuery("by", text: text))
+    for (words, field) in [
+      (["by"], "region"), (["by", "EU"], "name"), (["by", "--csv"], "region"),
+      (["by", "EU", "x"], nil), (["list"], nil),
+    ] as [([String], String?)] {
+      let expansion = try queries.expansion(of: words, missing: .endsWords) { words, _ in
+        words.indices.filter { !words[$0].hasPrefix("-") }
+      }
+      #expect(expansion?.field == field, "\(words)")
     }
   }
 
