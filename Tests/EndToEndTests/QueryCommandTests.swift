@@ -227,6 +227,21 @@ import Testing
       outcome.errors.hasSuffix("hint: aggregator query edit \(name)\n"), "\(outcome)")
   }
 
+  @Test func `the words of a query are for save, not for edit`() async throws {
+    try write("q = countries list\n")
+    let outcome = try await run(
+      "query", "edit", "q", "--", "countries", "list", "--where", "region=$1")
+    #expect(outcome.status == 64)
+    #expect(
+      outcome.errors.hasPrefix(
+        """
+        error: unexpected argument "countries"
+
+        Did you mean "query save q --replace -- countries list --where 'region=$1'"?
+
+        """), "\(outcome)")
+  }
+
   @Test func `an error of the words beside a saved query is not its own`() async throws {
     try write("foo = countries $1 --offline\n")
     let outcome = try await run("foo", "lost")

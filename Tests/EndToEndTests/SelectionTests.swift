@@ -272,9 +272,13 @@ import Testing
       #expect(
         outcome.errors.contains("No matching countries. Did you mean \"France\"?\n"), "\(outcome)")
     }
-    let few = try await run("countries|list|--where|region=Europe")
-    #expect(
-      few.errors.contains("No matching countries. Values of region: AF, AN, AS, "), "\(few)")
+    for line in [
+      "countries|list|--where|region=Europe", "countries|list|--count|--where|region=Europe",
+    ] {
+      let few = try await run(line)
+      #expect(
+        few.errors.contains("No matching countries. Values of region: AF, AN, AS, "), "\(few)")
+    }
     let export = try await run("export|countries|--where|name=FRANCE|--format|csv|-o|-")
     #expect(export.errors.contains(". Did you mean \"France\"?\n"), "\(export)")
   }

@@ -105,11 +105,7 @@ extension Command {
       let own = replaceQuery.spelling
       if words.contains(own), error.message.contains(own) {
         var moved = error
-        // To a shell, $1 is one of its own.
-        let rest = words.filter { $0 != own }.map {
-          $0.contains("$") ? $0.shellQuoted : ShellWords.line(of: [$0])
-        }
-        moved.suggestion = "query save \(name) \(own) -- \(rest.joined(separator: " "))"
+        moved.suggestion = "query save \(commandLine([name] + words.filter { $0 != own }, own))"
         throw moved
       }
       guard let script = query.scriptText(running: context.catalog.program) else { throw error }
@@ -126,6 +122,13 @@ extension Command {
     return .success
   }
 
+  /// A name and the words of its query as they are typed, with an option between them.
+  private static func commandLine(_ words: [String], _ option: String) -> String {
+    // To a shell, $1 is one of its own.
+    let typed = words.map { $0.contains("$") ? $0.shellQuoted : ShellWords.line(of: [$0]) }
+    return "\(typed[0]) \(option) -- \(typed.dropFirst().joined(separator: " "))"
+  }
+
   fileprivate static let editQuery = Command(
     "NAME", words: CompletionSource.savedQuery,
     notes: [
@@ -137,7 +140,11 @@ extension Command {
   private static func editQuery(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    try invocation.refuseArguments(after: 1)
+    do throws(CommandError) { try invocation.refuseArguments(after: 1) } catch {
+      var refused = error
+      refused.suggestion = "query save \(commandLine(invocation.arguments, replaceQuery.spelling))"
+      throw refused
+    }
     let name = try invocation.names("NAME", of: context.catalog.savedQueries.queries.map(\.name))[0]
     let old = try context.catalog.savedQuery(name)
     let file = try context.catalog.queryFile()

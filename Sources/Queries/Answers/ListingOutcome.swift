@@ -422,9 +422,9 @@ package struct ListingOutcome: Sendable {
   package func reportCount(to diagnostics: Diagnostics) {
     var counted = self
     counted.next = nil
-    // Records that were not read may match.
-    if suggestion != nil, !isPartial {
-      diagnostics.note("No \(soughtSubject)\(suggestion.didYouMean)")
+    if suggestion != nil || values != nil, !isPartial {
+      let values = values.map { ". \($0.safeLine)" } ?? ""
+      diagnostics.note("No \(soughtSubject)\(suggestion.didYouMean)\(values)")
     }
     counted.reportAmount(to: diagnostics)
     counted.reportRemarks(to: diagnostics)
