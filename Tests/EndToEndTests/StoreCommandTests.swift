@@ -51,6 +51,12 @@ import Testing
     #expect(size.1 == home.file.path)
     #expect(try #require(Double(size.2)) > 0)
 
+    let narrow = try await home.run(
+      "store status", ["AGGREGATOR_FORCE_TTY": "60", "NO_COLOR": "1"])
+    #expect(narrow.lines.count <= 2 * sourceNames.count, "\(narrow)")
+    #expect(narrow.lines.first == "countries\(String(repeating: " ", count: 40))249 records")
+    #expect(narrow.lines.contains("  2 deleted · 1 page · fetched just now"), "\(narrow)")
+
     let path = try await home.run("store path")
     #expect(path.output == "\(home.file.path)\n")
     let elsewhere = try await home.run("store path", ["AGGREGATOR_HOME": "/nowhere"])

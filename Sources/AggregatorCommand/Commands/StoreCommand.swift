@@ -52,8 +52,9 @@ extension Command {
       }
     }
     var listing = try output.plainListing("store", StoreEntry.self)
-    // No number is left out for want of room.
-    listing.prefersCards = true
+    // No number but 0 is left out for want of room.
+    listing.layout = StoreEntry.layout
+    listing.prefersCards = output.format == .cards
     try RecordPrinter.print(entries, as: listing, output, in: context)
     for activity in activities { context.diagnostics.note(activity) }
     let syncs = entries.compactMap { $0.lastSyncText(at: environment.now()) }
@@ -211,6 +212,24 @@ private struct StoreEntry: Entry {
     let changes = lastSync.incremental.map { ", changes \($0.age(at: now))" } ?? ""
     return "\(id) \(full.age(at: now))\(changes)"
   }
+
+  /// What there is beside records, in words; `nil` if there is nothing.
+  private var others: String? {
+    let counts = [
+      (status.deleted, "deleted"), (status.removedUpstream, "removed upstream"),
+    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    let pages = [(status.pages, "page"), (status.history?.count ?? 0, "change")]
+      .filter { $0.0 > 0 }.map { $0.0.of($0.1) }
+    let fetched = status.fetchedAt.map { "fetched \($0.age(at: Now.current.date))" }
+    let words = counts + pages + [fetched].compactMap(\.self)
+    return words.isEmpty ? nil : words.joined(separator: " · ")
+  }
+
+  /// A line or two where the columns have no room.
+  static let layout = RecordLayout<StoreEntry>(
+    .block(
+      heading: \.id, badge: { $0.status.records.of("record") }, detail: \.others),
+    card: fields.map(\.name))
 
   static let fields: [Field<StoreEntry>] = [
     Field("source", "Source", \.id, about: "The source."),

@@ -87,7 +87,7 @@ struct Block {
 /// Writes each record in full: one label and value per line, values wrapped beside their labels,
 /// empty values left out unless null has a text, a blank line between records.
 ///
-/// Text keeps its paragraphs. Lines have at most 100 cells for readability. If the layout is
+/// Text keeps its paragraphs; a person sees no seconds of times that are 0. Lines have at most 100 cells for readability. If the layout is
 /// narrower than 40 cells, or long labels leave too little room, labels get lines of their own.
 /// Values longer than `maxLines` are cut, and end with the number of lines left out.
 struct CardWriter<Item>: RecordWriter {
@@ -134,7 +134,9 @@ struct CardWriter<Item>: RecordWriter {
   private func lines(
     _ label: String, _ value: JSON, _ margin: Int, _ isBeside: Bool
   ) -> String {
-    var values = Wrap(width - margin).lines(of: value.shownCell(null: nullText).safeParagraphs)
+    let shown = value.shownCell(null: nullText)
+    let minute = terminalLayout.isRead ? shown.wholeMinute : nil
+    var values = Wrap(width - margin).lines(of: (minute ?? shown).safeParagraphs)
     if values.isEmpty {
       guard nullText != nil else { return "" }
       values = isBeside ? [""] : []

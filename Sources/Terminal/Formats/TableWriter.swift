@@ -7,7 +7,8 @@ import AggregatorKit
 /// time, whose form stays. Elsewhere each page is measured together with those before it, and if that changes the
 /// widths, the header is written again. Cells that are too wide are cut, after the labels of numbers, and first the
 /// few texts that are far wider than the others of their column. IDs, which people copy, and numbers, which have as many decimals
-/// for a person as others of their column, and elsewhere their points in one cell, are never cut. Where anything would be cut or left out, times have no seconds. Below
+/// for a person as others of their column, and elsewhere their points in one cell, are never cut. A person sees no seconds in a
+/// column of times where all are 0, and where anything would be cut or left out. Below
 /// 100 cells, or among chosen fields, they are a day and an ellipsis rather than that a column is left out, or a text cut to a word.
 /// The column of IDs is
 /// never left out, and names of records have room before other columns; see ``keepingName(_:in:)``.
@@ -33,6 +34,8 @@ where Item.ID: CustomStringConvertible {
   private var decimals: [Int: Int] = [:]
   /// The columns of dates with a time of day, as the first page has them.
   private var times: Set<Int> = []
+  /// Those that have no seconds, which a person is not shown.
+  private var minutes: Set<Int> = []
   private var id: Int?
   /// The column that names the records.
   private var name: Int?
@@ -117,6 +120,11 @@ where Item.ID: CustomStringConvertible {
       numeric = Set(fields.indices.filter { fields[$0].hasNumbers(in: records) })
       times = Set(fields.indices.filter { fields[$0].hasTimes(in: records) })
       id = fields.firstIndex { $0.isID(of: records) }
+      if terminalLayout.isRead {
+        minutes = times.filter { index in
+          records.map { fields[index][$0].cell }.allSatisfy { $0.isEmpty || $0.wholeMinute != nil }
+        }
+      }
       name =
         fields.firstIndex(where: \.isName)
         ?? fields.indices.first { $0 != id && fields[$0].kind == .text && !times.contains($0) }
@@ -138,6 +146,7 @@ where Item.ID: CustomStringConvertible {
       fields.enumerated().map { index, field in
         let value = field[record]
         let cell = value.shownCell(null: listing.nullText).safeLine
+        if minutes.contains(index), let minute = cell.wholeMinute { return minute }
         guard let most = decimals[index] else { return cell }
         // Programs get the digits that there are.
         guard terminalLayout.isRead else { return cell.padded(toDecimals: most) }
@@ -476,6 +485,12 @@ extension String {
         default: byte == expected
         }
       }
+  }
+
+  /// A time in UTC whose seconds are 0 without them, as `2026-02-02 01:15`; `nil` for any other text.
+  package var wholeMinute: String? {
+    guard isTime, [":00Z", ":00.000Z"].contains(dropFirst(16)) else { return nil }
+    return String(prefix(16)).replacing("T", with: " ")
   }
 
   /// Cut as by ``fittedToWords(_:)``; of a time the date is left, with hours and minutes if they fit, or else an ellipsis.

@@ -364,6 +364,33 @@ import Testing
     #expect(text.contains(keepsTime ? "2026-01-05 09:12" : "2026-01-05…"), "\(text)")
   }
 
+  @Test func `a person sees no seconds of a column of times in which all are 0`() {
+    struct Visit: SourceRecord {
+      let id: Int
+      var time: String
+    }
+    let fields: [Field<Visit>] = [
+      Field("id", "ID", \.id, about: ""), Field("time", "Time", \.time, about: ""),
+    ]
+    func text(_ times: [String], shape: Listing<Visit>.Shape = .rows, isRead: Bool = true) -> String
+    {
+      var listing = Listing("list", of: "visits", fields: fields, layout: RecordLayout())
+      listing.shape = shape
+      var layout = TerminalLayout.plain(80)
+      layout.isRead = isRead
+      let visits = times.enumerated().map { Visit(id: $0.offset, time: $0.element) }
+      return rendered([visits], as: .table, listing, on: layout)
+    }
+    let whole = "2026-02-02T01:15:00Z"
+    #expect(text([whole, "", "2026-02-02T02:00:00.000Z"]).contains(" 2026-02-02 01:15\n"))
+    #expect(text([whole, "2026-02-02T01:15:07Z"]).contains(" \(whole)\n"))
+    #expect(text(["2026-02-02T01:15:00+02:00"]).contains(" 2026-02-02T01:15:00+02:00\n"))
+    #expect(text([whole], shape: .cards).hasSuffix("Time  2026-02-02 01:15\n"))
+    for shape in [Listing<Visit>.Shape.rows, .cards] {
+      #expect(text([whole], shape: shape, isRead: false).contains(whole))
+    }
+  }
+
   @Test func `times of the program are ages for a person, and times for programs`() {
     struct Status: SourceRecord {
       let id: String
