@@ -59,12 +59,14 @@ extension String {
 }
 
 extension JSON {
-  /// The ``cell`` for programs: a list as a line of CSV with a space after each comma, so that one rule reads all of a column.
+  /// The ``cell`` for programs: a list as a line of CSV with a space after each comma, so that one rule reads all of a column, but
+  /// one with lists or objects as JSON text, which has quotes of its own.
   ///
   /// An element is quoted if its end would not be seen, as it is empty, begins or ends with a space, or has a comma, a quote or a
   /// line break.
   package var unambiguousCell: String {
     guard case .array(let elements) = self else { return cell }
+    guard !elements.contains(where: { $0.isObject || $0.array != nil }) else { return text }
     return elements.map { element in
       let text = element.cell
       let isPlain =

@@ -169,7 +169,8 @@ import Testing
     arguments: [
       (["a", "b"], "a, b"), (["a, b", "c"], #""a, b", c"#), (["5\" disk"], #""5"" disk""#),
       (["a\nb", "c"], "\"a\nb\", c"), ([1, 2], "1, 2"), ([], ""), ("a, b", "a, b"), (nil, ""),
-      (["[1]", "", " a"], #"[1], "", " a""#), ([["a", "b"], 1], #""a, b", 1"#),
+      (["[1]", "", " a"], #"[1], "", " a""#), ([["a", "b"], 1], #"[["a","b"],1]"#),
+      ([1, "2", ["y": 0, "z": [.null]]], #"[1,"2",{"y":0,"z":[null]}]"#),
     ] as [(JSON, String)])
   func `elements of a list are quoted where their ends would not be seen`(value: JSON, cell: String)
   {
