@@ -237,7 +237,7 @@ package struct SQLConsole {
       return .instruction(words)
     }
     // Who has forgotten the semicolon wants to leave, too.
-    if !isScript, [".quit", ".exit", "\\q"].contains(line.trimmed) {
+    if !isScript, [".quit", ".q", ".exit", "\\q"].contains(line.trimmed) {
       return .instruction([line.trimmed])
     }
     // Within quotes it is a text.
@@ -479,7 +479,7 @@ package struct SQLConsole {
   /// The instruction of this name, or of that in psql or of a program that people know as well.
   private func instruction(_ words: [String]) throws(CommandError) -> Instruction {
     switch words[0] {
-    case ".exit", "\\q": return .quit
+    case ".q", ".exit", "\\q": return .quit
     case "\\?": return .help
     case "\\e": return .edit
     case "\\d", "\\dt", "\\d+", "\\dt+": return words.count > 1 ? .schema : .tables
@@ -509,7 +509,7 @@ package struct SQLConsole {
 
   /// The instructions that do what commands of the shells of SQLite and PostgreSQL do.
   private static let equivalents = [
-    ".q": ".quit", ".fullschema": ".schema", ".indexes": ".schema", ".indices": ".schema",
+    ".fullschema": ".schema", ".indexes": ".schema", ".indices": ".schema",
     ".excel": ".once FILE.csv", "\\o": ".output FILE", "\\g": ".once FILE", "\\x": ".mode cards",
     "\\gx": ".mode cards", "\\t": ".headers off", "\\timing": ".timer on", "\\h": ".help",
     "\\set": ".parameter set",
@@ -595,15 +595,19 @@ package struct SQLConsole {
     return target
   }
 
-  /// The file of `.once`, whose name ends in that of a format, or in none.
+  /// Endings of other programs' files, which would not be what they say.
+  private static let otherEndings: Set<String> = [
+    "db", "duckdb", "htm", "html", "ods", "parquet", "pdf", "sqlite", "sqlite3", "xls", "xlsx",
+    "xml",
+  ]
+
+  /// The file of `.once`, whose name may have any ending but that of another kind of file.
   private static func fileOfFormat(in words: [String]) throws(CommandError) -> String {
     let file = try argument(of: words, "FILE")
+    guard let ending = ending(of: file), otherEndings.contains(ending) else { return file }
     let endings = Format.allCases.flatMap(\.fileEndings)
-    guard let ending = ending(of: file), ending != "txt", !endings.contains(ending) else {
-      return file
-    }
     throw CommandError(
-      .usage, "no format is known for files that end in .\(ending)",
+      .usage, "files that end in .\(ending) cannot be written",
       hint: .words("use one of .\(endings.joined(separator: ", .")), or the command export"))
   }
 

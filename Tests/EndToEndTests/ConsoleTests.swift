@@ -78,7 +78,7 @@ import Testing
     #expect(try await run.outcome().status == 0)
   }
 
-  @Test(arguments: [".quit", ".exit", "\\q"])
+  @Test(arguments: [".quit", ".q", ".exit", "\\q"])
   func `an unfinished statement keeps nobody from leaving`(word: String) async throws {
     let run = try start(on: "dumb")
     try await terminal.read(until: Self.prompt)
@@ -368,7 +368,12 @@ import Testing
     try await terminal.read(until: "b2")
     try await enter(".read none.sql", until: "no such file: none.sql")
     try await enter(".once", until: "missing argument: FILE")
-    try await enter(".once out.xlsx", until: "no format is known for files that end in .xlsx")
+    try await enter(".once out.xlsx", until: "files that end in .xlsx cannot be written")
+    // Of an unknown ending, the format is that of the mode.
+    try await enter(".mode csv", until: "\n")
+    try await enter(".once x.out", until: "\n")
+    try await enter("SELECT 5 AS n;", until: "Wrote x.out")
+    #expect(try sandbox.text(of: "work/x.out") == "n\r\n5\r\n")
     // As in psql.
     try await enter("\\d countries", until: "countries: code text, name text")
     try await enter("\\?", until: "leave, like Ctrl-D")
