@@ -260,6 +260,10 @@ import Testing
       "search man -L 2 --format table --fields source,name --source \(FourServices.names)")
     #expect(chosen.lines.count { $0.hasPrefix("Source ") } == 1, "\(chosen)")
     #expect(chosen.lines.first?.hasSuffix("  Name") == true && chosen.lines.count >= 5)
+    // A person sees of which source a record is.
+    let unnamed = try await home.run(
+      "search man -L 2 --format table --fields name --source \(FourServices.names)")
+    #expect(unnamed.lines == chosen.lines)
     let fields = try await home.run("search x --fields help --tsv")
     #expect(fields.lines.count > 30)
   }

@@ -29,7 +29,7 @@ extension Command {
         "--where, --sort, --count, --group-by, --stats and --distinct read cached records, and leave out sources without "
           + "their fields, which is said; "
           + "\"help filters\" tells more. --limit holds for each source, or the groups, and so does --sort in tables of each; with "
-          + "--fields, and in other formats, it sorts the records of all. "
+          + "--fields, and in other formats, it sorts the records of all. Tables of chosen fields begin with the source. "
           + "Groups and numbers are those of all records found, and --group-by source compares the sources. "
           + "The search of one source can also read all of its service.",
       ],
@@ -168,6 +168,12 @@ struct SearchWriter {
       fields: search.countsOnly ? SearchHit.ofCounts : SearchHit.fields(of: plugins),
       layout: RecordLayout(card: search.countsOnly ? ["source", "count"] : []))
     listing.object = \.object
+    // A person does not see of which source a record is.
+    if output.isForPeople, names.count > 1, listing.template == nil, search.values == nil,
+      let chosen = listing.chosen, !chosen.contains(where: { $0.name == "source" })
+    {
+      listing.chosen = listing.fields.filter { $0.name == "source" } + chosen
+    }
     isGrouped =
       output.isForPeople && listing.chosen == nil && !search.countsOnly && search.values == nil
     if let typed = search.selection?.order, !isGrouped {
