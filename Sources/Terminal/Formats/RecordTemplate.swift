@@ -159,9 +159,9 @@ private struct Placeholder: Hashable {
   /// - Parameter isSafe: True to take from the value what a terminal might obey.
   func text(of value: JSON, isSafe: Bool) -> String {
     // A record is one line.
+    let cell = value.isNested ? value.text : value.cell
     var text =
-      isSafe
-      ? value.cell.safeLine : value.cell.split(whereSeparator: \.isNewline).joined(separator: " ")
+      isSafe ? cell.safeLine : cell.split(whereSeparator: \.isNewline).joined(separator: " ")
     var isNumber = true
     switch value {
     // Exact, unlike as a floating-point number.

@@ -59,6 +59,9 @@ extension String {
 }
 
 extension JSON {
+  /// True for a list with lists or objects in it.
+  var isNested: Bool { array?.contains { $0.isObject || $0.array != nil } ?? false }
+
   /// The ``cell`` for programs: a list as a line of CSV with a space after each comma, so that one rule reads all of a column, but
   /// one with lists or objects as JSON text, which has quotes of its own.
   ///
@@ -66,7 +69,7 @@ extension JSON {
   /// line break.
   package var unambiguousCell: String {
     guard case .array(let elements) = self else { return cell }
-    guard !elements.contains(where: { $0.isObject || $0.array != nil }) else { return text }
+    guard !isNested else { return text }
     return elements.map { element in
       let text = element.cell
       let isPlain =

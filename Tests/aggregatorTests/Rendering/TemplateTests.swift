@@ -109,6 +109,7 @@ import Testing
     ("[{added:%d.%m.%Y %H:%M}]", "[05.02.2026 07:08]"), ("[{added|upper:%b %j:-x}]", "[FEB 036]"),
     ("[{realName:%Y}{empty:%Y:-none}]", "[Yesnone]"),
     ("[{price:.3}{price}]", "[2.6752.675]"), ("[{price:}]", "[2.675]"),
+    ("{mixed}", #"[1,{"y":0}]"#),
   ])
   func `a value has the form after its name`(template: String, line: String) throws {
     var listing = Listing.heroes
@@ -118,6 +119,7 @@ import Testing
       Field("debt", "Debt", .number, about: "") { _ in .number(-1234.5) },
       Field("added", "Added", .text, about: "") { _ in "2026-02-05T09:08:00+02:00" },
       Field("code", "Code", .text, about: "") { _ in "42" },
+      Field("mixed", "Mixed", .list, about: "") { _ in [1, ["y": 0]] },
       Field("pubDate", "Date", .text, about: "") { _ in "Mon, 02 Jan 2023 10:00:00 EST" },
     ]
     listing.template = try RecordTemplate(template)
