@@ -773,7 +773,7 @@ package struct Prober: Sendable {
       ) { $0.isIdentifying }
     }
     let feedLink = manifest.feedLink(in: rows)
-    var ownPage: JSONPath?
+    var ownPage: String?
     if let link = manifest.link {
       if !sent.isEmpty, !sent.contains(where: { link.value(in: $0)?.isURL ?? false }) {
         proposal.manifest.link = nil
@@ -791,18 +791,24 @@ package struct Prober: Sendable {
           || mayShareHost && !url.path().hasPrefix(list?.path() ?? "")
       }
       let pageNames = ["htmlurl", "weburl", "permalink", "pageurl"]
+      let otherNames = ["link", "homepage", "website", "url"]
       proposal.manifest.link =
         feedLink ?? inference.path(named: pageNames) { isPage($0, mayShareHost: true) }
-        ?? inference.path(named: ["link", "homepage", "website", "url"]) {
-          isPage($0, mayShareHost: false)
-        }
-      ownPage = inference.path(named: pageNames) { $0.isURL && !$0.isImageURL }
+        ?? inference.path(named: otherNames) { isPage($0, mayShareHost: false) }
+      func isOwn(_ value: JSON) -> Bool {
+        value.isURL && !value.isImageURL && URL(string: value.idText)?.host() == list?.host()
+      }
+      ownPage =
+        inference.path(named: pageNames, where: isOwn)
+        .map { "\($0) is on the host of the list and below its path" }
+        ?? inference.path(named: otherNames, where: isOwn)
+        .map { "\($0) is on the host of the list" }
     }
     let link = proposal.manifest.link?.description
     let reason =
       switch (manifest.link, link) {
       case (nil, nil):
-        ownPage.map { "\($0) is on the host of the list and below its path, as URLs of an API are" }
+        ownPage.map { "\($0), as URLs of an API are" }
           ?? "no field such as html_url has a web page: records have none to open"
       case (nil, _?) where feedLink != nil: "the page of an item of a feed"
       case (nil, _?): "named like a web page, and no URL of the list itself"

@@ -459,6 +459,24 @@ struct ProposalTests {
     #expect(reason.contains("html_url is on the host of the list") == (path == "–"), "\(reason)")
   }
 
+  @Test(arguments: [
+    ("http://127.0.0.1/1", "url is on the host of the list, as URLs of an API are"),
+    (
+      "http://a.example/1.png",
+      "no field such as html_url has a web page: records have none to open"
+    ),
+  ])
+  func `The reason that a URL is no web page of a record is named`(
+    page: String, reason: String
+  ) async throws {
+    let server = try LoopbackServer { _ in
+      .json((["total": 1, "items": [["id": 1, "url": .string(page)]]] as JSON).text)
+    }
+    let proposal = try await Self.propose(server)
+    #expect(proposal.manifest.link == nil)
+    #expect(proposal.evidence.first { $0.key == "link" }?.reason == reason)
+  }
+
   @Test func `Fields that are told stay as they are, and others that rows have come after them`()
     async throws
   {

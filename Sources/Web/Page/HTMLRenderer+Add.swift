@@ -411,8 +411,8 @@ extension HTMLRenderer {
     return """
       <details\(attribute: "open", isOpen ? "" : nil)><summary>Title, web page, picture and fields</summary>
       \(choice("title", "Title of a record", "the first text, else the ID", typed.title))
-      \(choice("link", "Web page of a record", "records have none", typed.link))
-      \(choice("image", "Picture of a record", "records have none", typed.image))
+      \(choice("link", "Web page of a record", "no Website button", typed.link))
+      \(choice("image", "Picture of a record", "no picture", typed.image))
       <p class="note">A field whose name is empty is left out.</p>
       <table class="names"><caption class="visually-hidden">Fields</caption>
       <thead><tr><th scope="col">Field</th><th scope="col">Name here</th>\
@@ -515,6 +515,8 @@ extension ProposedSource.Evidence {
     case ("paging", "–"): "No way to further pages was found\(because)"
     case ("paging", _):
       "Further pages are read\(value.hasPrefix("by ") ? " \(value)" : "")\(because)"
+    case ("link", "–") where reason.hasSuffix(" API are"):
+      "No web page of a record: \(reason); choose it below if it is for people"
     case ("link", _) where value != "–": "“\(value)” leads to the web page of a record"
     case ("fields", _) where value != "–":
       "The records have \(value)\(reason.contains(" more") ? " and " : reason.isEmpty ? "" : "; ")\(reason)"
