@@ -161,7 +161,7 @@ extension HTMLRenderer {
     let reason = last.outcome == .stopped ? "" : last.reason.map { ": \($0)" } ?? ""
     // The numbers of one that has ended are those of the changes.
     let words =
-      "Last sync started on a page or by the API: \(last.startedAt.written), \(last.outcome.rawValue)\(length)\(reason)"
+      "Last sync run by a server: \(last.startedAt.written), \(last.outcome.rawValue)\(length)\(reason)"
     // That nothing shows the end of the list is no failure.
     let isAlarm = last.reason != nil && last.outcome != .ended
     let rest: HTML? =

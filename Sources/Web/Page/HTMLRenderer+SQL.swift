@@ -221,9 +221,8 @@ extension HTMLRenderer {
       """
   }
 
-  private static let moreRows: HTML = """
-    <p class="note">There are more rows. Narrow the query, or take all of them as CSV or JSON from Data.</p>
-    """
+  private static let moreRows: HTML =
+    #"<p class="note">There are more rows. Narrow the query, or take all of them as CSV or JSON from Export.</p>"#
 
   private func count(_ answer: SQLAnswer) -> String {
     let count = answer.rows.count

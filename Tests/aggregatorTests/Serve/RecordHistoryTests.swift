@@ -436,7 +436,7 @@ import Testing
     let day = "2 Jan 1970, 00:00 UTC"
     #expect(
       failed.contains(
-        "<span>Last sync started on a page or by the API: \(day), failed after 3 s: refused &#60;b&#62;.</span>"
+        "<span>Last sync run by a server: \(day), failed after 3 s: refused &#60;b&#62;.</span>"
       ))
     #expect(failed.contains("stays cached: 2,600 records, 4 changed. Other records may be older"))
     #expect(failed.contains(">Failed: refused &#60;b&#62;</td><td class=\"number\">3 s</td>"))
@@ -447,7 +447,7 @@ import Testing
     let done = pages.changes(content)
     #expect(
       done.contains(
-        "<span>Last sync started on a page or by the API: \(day), complete after 2 s.</span>"))
+        "<span>Last sync run by a server: \(day), complete after 2 s.</span>"))
     #expect(done.contains("<summary>Details of this sync</summary>"))
     #expect(!done.contains("note failed") && done.contains(">Last sync</a>"))
     content.syncs = [

@@ -63,7 +63,7 @@ def run(site):
     expect(page.get_by_role("navigation", name="Kind").get_by_role("link")).to_have_text(
         [re.compile(r"^All 2\d\d$"), re.compile(r"^Added 2\d\d$"), "Changed 0", "Removed 0"]
     )
-    last = page.locator(".note", has_text="Last sync started on a page or by the API")
+    last = page.locator(".note", has_text="Last sync run by a server")
     expect(last).to_contain_text("complete after")
     # Only links have the colour of links.
     colors = [place.evaluate("one => getComputedStyle(one).color") for place in (last.locator("span"), page.locator(".count"))]
