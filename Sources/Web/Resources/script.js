@@ -976,6 +976,7 @@ async function showSyncs() {
     for (const box of $$(".sync")) showSync(box);
     for (const place of $$("nav [data-source]")) showSyncIn(place);
     over.forEach(ended);
+    if (!over.length) await renewSources();
   } catch {
     // The server is asked again.
   }
@@ -1007,7 +1008,7 @@ function showSync(box) {
   state.classList.toggle("failed", sync?.state === "failed");
   const changes = text && sync.state === "done" ? changeWords(sync) : "";
   const parts = [...linked(text), ...(changes ? [": ", make("a", { href: `/changes/${sync.source}` }, changes)] : [])];
-  const place = $(".sync-words", box);
+  const place = Object.assign($(".sync-words", box), { title: text });
   if (place.textContent !== (changes ? `${text}: ${changes}` : text)) place.replaceChildren(...parts);
 }
 
@@ -1056,7 +1057,9 @@ function syncWords(sync, noun, place) {
     case "running":
       if (waitsLong(sync)) return [`Waiting until ${utc(sync.waitingUntil)}`, records && amount, sync.waiting.replace(/: waiting .*$/, "")].filter(Boolean).join(" · ");
       return [!records ? "Starting…" : total ? `${number(records)} of ${number(total)} ${noun}${paceWords(sync)}`
-        : `${amount}${totalOf(sync) ? `, ${number(totalOf(sync))} the last time` : ""}${paceWords(sync)}`, sync.waiting].filter(Boolean).join(" · ");
+        : `${amount}${totalOf(sync) ? `, ${number(totalOf(sync))} the last time` : ""}${paceWords(sync)}`,
+        // In a row, the words are in the place of the amount.
+        !records && place && $(".dense .tone.cached", place)?.textContent.split(/[,;]/)[0], sync.waiting].filter(Boolean).join(" · ");
     case "done":
       if (complete || kind === "endless") return `${amount} synced`;
       return `${amount} synced, ${warnings.some(each => ["incomplete", "unproved"].includes(each.code)) ? "maybe not all" : `but not all: ${warnings[0]?.message ?? "the list did not end"}`}`;
@@ -1104,6 +1107,19 @@ function refresh(words, offer = words) {
   if (isReading && offer) toast(offer, { label: "Show", run, isOffer: true });
   if (!isReading || offer !== words) announce(words);
   if (!isReading) run();
+}
+
+/* The amounts and ages of the first page follow syncs, also those of the command line, and the time. */
+let renewed = Date.now();
+async function renewSources() {
+  if (!$("#sources") || Date.now() - renewed < ([...syncs.values()].some(runs) ? 3000 : 20000)) return;
+  renewed = Date.now();
+  const next = await part(`/${location.search}`, "sources");
+  for (const old of $$("#sources > .summary, #sources .tone")) {
+    const link = old.matches(".tone") && $("h2 a", old.closest("li")).getAttribute("href");
+    const now = link ? $(".tone", $(`h2 a[href="${CSS.escape(link)}"]`, next)?.closest("li") ?? next) : $("#sources > .summary", next);
+    if (now && !now.isEqualNode(old)) old.replaceWith(now);
+  }
 }
 
 async function showSources() {

@@ -156,7 +156,23 @@ def failing(site):
     page.close()
 
 
+def growing(site):
+    """The amounts and ages of the first page follow a sync that runs, and nothing else of it is replaced."""
+    job = {"source": "heroes", "state": "running", "startedAt": "2026-01-01T00:00:00Z", "result": {}, "error": None}
+    page = site.context().new_page()
+    page.route("**/api/v1/sync", lambda route: route.fulfill(json={"items": [job]}))
+    page.goto(site.origin + "/")
+    stop = page.get_by_role("button", name="Stop")
+    stop.focus()
+    page.evaluate("for (const each of document.querySelectorAll('#sources > .summary, #sources .tone')) each.textContent = 'Old'")
+    expect(page.locator("#sources > .summary")).not_to_have_text("Old")
+    expect(page.locator("#sources .tone", has_text="Old")).to_have_count(0)
+    expect(stop).to_be_focused()
+    page.close()
+
+
 def run(site):
+    growing(site)
     nothing_cached(site)
     pace(site)
     pausing(site)
