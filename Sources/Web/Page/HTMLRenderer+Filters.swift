@@ -343,7 +343,7 @@ extension HTMLRenderer {
   }
 
   /// The least and the largest number, or the bounds of other ranges: `2010` and `2019` of `2010 to 2012` … `2016 to 2019`;
-  /// a range without a bound as it is, such as `160 or more`.
+  /// a range without a bound as it is, with what it ends with, such as `160 or more, up to 997`.
   private func ends(of facet: Facet, _ content: SourceContent) -> [String] {
     guard let first = facet.values.first, let last = facet.values.last else { return [] }
     let words = [
@@ -351,8 +351,9 @@ extension HTMLRenderer {
       words(of: last, facet, content).replacing(/.* to (under )?/, with: ""),
     ]
     // A range without a bound is no wider than the others, wherever its numbers end.
-    return zip(words, facet.ends.map { written($0, of: facet.field, content) } + words).map {
-      $0.contains(" ") ? $0 : $1
+    let ends = facet.ends.map { written($0, of: facet.field, content) }
+    return zip(words, zip(["from", "up to"], ends + words)).map { words, end in
+      words.contains(" ") ? ends.isEmpty ? words : "\(words), \(end.0) \(end.1)" : end.1
     }
   }
 

@@ -339,9 +339,8 @@ extension HTMLRenderer {
 
   func rows(_ records: [ServedRecord], _ content: SourceContent) -> HTML {
     // A record lists only fields that have a value; the columns are those of all of them.
-    var labels: [String] = []
-    for line in records.flatMap(\.summary) where !labels.contains(line.label) {
-      labels.append(line.label)
+    let labels = records.flatMap(\.summary).reduce(into: [String]()) { labels, line in
+      if !labels.contains(line.label) { labels.append(line.label) }
     }
     let columns = labels.prefix(4).map { label in
       let lines = records.flatMap(\.summary).filter { $0.label == label }
@@ -417,15 +416,15 @@ extension HTMLRenderer {
       if end < characters.count, characters[end] != " " {
         end = characters[match.upperBound..<end].lastIndex(of: " ") ?? end
       }
-      return (
-        line.field,
-        """
-        <span class="fact excerpt"><span class="label">\(line.label.fieldLabel)</span> \
-        <bdi>\(start > 0 ? "…" : "")\(String(characters[start..<match.lowerBound]))\
+      let words: HTML = """
+        \(start > 0 ? "…" : "")\(String(characters[start..<match.lowerBound]))\
         <mark>\(String(characters[match]))</mark>\
-        \(String(characters[match.upperBound..<end]))\(end < characters.count ? "…" : "")</bdi></span>
+        \(String(characters[match.upperBound..<end]))\(end < characters.count ? "…" : "")
         """
-      )
+      // A date and a number are written as everywhere else, where the searched words need not be.
+      let value = line.written(in: FieldSample()) ?? words
+      let label: HTML = #"<span class="label">\#(line.label.fieldLabel)</span>"#
+      return (line.field, #"<span class="fact excerpt">\#(label) <bdi>\#(value)</bdi></span>"#)
     }
     return nil
   }

@@ -146,7 +146,6 @@ extension JSON {
     let text = (number < 0 ? "-" : "") + whole.grouped + fraction
     return text == cell ? nil : text
   }
-
 }
 
 extension String {

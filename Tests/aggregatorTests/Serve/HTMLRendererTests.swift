@@ -378,6 +378,7 @@ import Testing
     let more = result(of: "SELECT 1 AS one", ["one"], [[.integer(1)]], hasMore: true)
     // Where a chart takes the place of the table, that is not so: the script draws more of them.
     #expect(more.contains(#"<div id="table"><p class="note">There are more rows."#))
+    #expect(more.contains("as CSV or JSON from Export.</p>"))
     #expect(more.contains(#"data-sql="SELECT 1 AS one""#))
     #expect(!html.contains("data-sql"))
   }
@@ -1397,6 +1398,20 @@ import Testing
         .contains("<bdi>…lamp-of-a-wonderful-kind/<mark>lamb</mark> A long"))
   }
 
+  @Test func `an excerpt has a date as people write it`() {
+    var record = ServedRecord(id: "1", name: "x", object: .object([]))
+    let date: JSON = "2025-12-20T11:15:00Z"
+    record.summary =
+      ["a", "b", "c"].map { ServedRecord.Line(field: $0, label: $0, value: "y") }
+      + [ServedRecord.Line(field: "seen", label: "Seen", value: date.cell, json: date)]
+    let asked = SourceContent(source: MadeUpSource.heroes, query: ServedQuery(query: "2025"))
+    let time =
+      #"<time datetime="2025-12-20T11:15:00Z" title="2025-12-20T11:15:00Z">20 Dec 2025, 11:15 UTC</time>"#
+    #expect(
+      pages.rows([record], asked).text
+        .contains(#"excerpt"><span class="label">Seen</span> <bdi>\#(time)</bdi>"#))
+  }
+
   @Test func `a web address in a table is a link`() {
     let source = MadeUpSource.heroes
     var listing = source.page(.plain)
@@ -1559,6 +1574,11 @@ import Testing
     (
       "paging", "page is 1", "page 2 fetched: 100 new rows, none repeated",
       "Further pages are read (page 2 fetched: 100 new rows, none repeated)"
+    ),
+    (
+      "link", "–", "url is on the host of the list, as URLs of an API are",
+      "No web page of a record: url is on the host of the list, as URLs of an API are; "
+        + "choose it below if it is for people"
     ),
   ])
   func `why another member is the ID is said at once`(
@@ -1909,10 +1929,11 @@ import Testing
     let values = ranges.map { Facet.Value(text: $0, count: 2, condition: "age>1") }
     let ages = [Facet(field: "age", label: "Age", isRange: true, values: values, missing: 0)]
     #expect(facets(ages, []).contains("<bdi>\(ends[0])</bdi><bdi>\(ends[1])</bdi></p>"))
-    // Those of numbers are known, but a range without a bound is drawn as wide as the others.
+    // Those of numbers are known, but a range without a bound, which says its end, is drawn as wide as the others.
     let known = Facet(
       field: "age", label: "Age", isRange: true, values: values, missing: 0, ends: ["3", "97"])
-    let (first, last) = ends[0].hasPrefix("under") ? (ends[0], ends[1]) : ("3", "97")
+    let (first, last) =
+      ends[0].hasPrefix("under") ? ("\(ends[0]), from 3", "\(ends[1]), up to 97") : ("3", "97")
     #expect(facets([known], []).contains("<bdi>\(first)</bdi><bdi>\(last)</bdi></p>"))
   }
 
