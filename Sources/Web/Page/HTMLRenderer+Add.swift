@@ -352,8 +352,8 @@ extension HTMLRenderer {
   func removed(
     _ source: any ServedSource, leaving leftovers: SourceAdding.Leftovers, undo: String?
   ) -> String {
-    let data = leftovers.data.map { data in
-      leftover("Still in the store: \(data)", "store clear \(source.name) --forget-deleted")
+    let data = leftovers.data.map {
+      leftover("Still in the store: \($0)", "store clear \(source.name) --forget-deleted", undo)
     }
     let keys = leftovers.keys.map { leftover("Still set: \($0)", "config unset \($0)") }
     return document(
@@ -378,9 +378,9 @@ extension HTMLRenderer {
   }
 
   /// A note on records or a key of a removed source that are still there, with the command that removes them.
-  private func leftover(_ words: String, _ command: String) -> HTML {
+  private func leftover(_ words: String, _ command: String, _ undo: String? = nil) -> HTML {
     """
-    <p class="note" dir="auto">\(words.safeLine), which <code>\(program) \(command)</code> removes.</p>
+    <p class="note" dir="auto">\(words.safeLine), which <code>\(program) \(command)</code> removes\(undo == nil ? "" : ", as the page does if you undo this and remove the source again").</p>
     """
   }
 

@@ -158,6 +158,12 @@ import Testing
     #expect(
       html.contains(
         "Still set: HERO_KEY, which <code>aggregator config unset HERO_KEY</code> removes.</p>"))
+    // The page removes them with the source alone.
+    let undone = pages.removed(
+      MadeUpSource.heroes, leaving: .init(data: "25 cached records", keys: []), undo: "x")
+    #expect(
+      undone.contains(
+        "\(clear) removes, as the page does if you undo this and remove the source again.</p>"))
   }
 
   @Test func `the search of all sources is called a search`() {
