@@ -81,9 +81,8 @@ package struct CallLimit: Sendable {
   var label: String { rate.map { "rateLimited(by: \($0))" } ?? "respectingRetryAfter()" }
 
   func refusal(of turn: SlidingWindow.Turn) -> SourceError {
-    .held(
-      turn.demand ?? "local \(turn.reason) reached", waiting: turn.demand.map { _ in turn.reason },
-      for: turn.wait)
+    let reason = turn.demand ?? "local \(turn.reason) reached"
+    return .held(reason, waiting: turn.demand.map { _ in turn.reason }, for: turn.wait)
   }
 }
 
