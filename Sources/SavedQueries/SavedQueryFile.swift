@@ -80,6 +80,11 @@ package struct SavedQueryText: Sendable {
   package var queries: [SavedQuery] { entries.map(\.query) }
 
   package init(_ text: String) {
+    // As that of most people, whose programs start without what follows.
+    guard !text.isEmpty else {
+      lines = []
+      return
+    }
     lines = text.replacing("\r\n", with: "\n").split(
       separator: "\n", omittingEmptySubsequences: false
     ).map(String.init)
