@@ -597,8 +597,8 @@ package struct SQLConsole {
 
   /// Endings of other programs' files, which would not be what they say.
   private static let otherEndings: Set<String> = [
-    "db", "duckdb", "htm", "html", "ods", "parquet", "pdf", "sqlite", "sqlite3", "xls", "xlsx",
-    "xml",
+    "bz2", "db", "duckdb", "htm", "html", "ods", "parquet", "pdf", "sqlite", "sqlite3", "xls",
+    "xlsx", "xml", "xz", "zip", "zst",
   ]
 
   /// The file of `.once`, whose name may have any ending but that of another kind of file.

@@ -430,11 +430,16 @@ import Testing
 
   @Test func `a result is compressed by the name of its file`() async throws {
     let outcome = try await Binary.run(
-      ["sql", ".once out.csv.gz\nSELECT 42 AS answer;\n.once out.gz"], in: sandbox)
-    #expect(outcome.status == 64 && outcome.errors.contains("end in .gz (line 3)"), "\(outcome)")
+      [
+        "sql",
+        ".once out.csv.gz\nSELECT 42 AS answer;\n.once out.gz\nSELECT 42 AS answer;\n.once out.zip",
+      ], in: sandbox)
+    #expect(
+      outcome.status == 64 && outcome.errors.contains("end in .zip cannot be written (line 5)"),
+      "\(outcome)")
     let unpacked = try await Binary.run(
-      [String](), in: sandbox, by: ["/bin/sh", "-c", "gzip -cd out.csv.gz"])
-    #expect(unpacked.status == 0 && unpacked.output == "answer\r\n42\r\n", "\(unpacked)")
+      [String](), in: sandbox, by: ["/bin/sh", "-c", "gzip -cd out.csv.gz out.gz"])
+    #expect(unpacked.status == 0 && unpacked.output == "answer\r\n42\r\n42\n", "\(unpacked)")
   }
 
   @Test func `a script that fails leaves the file of .output as it was`() async throws {
