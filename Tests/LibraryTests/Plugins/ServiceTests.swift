@@ -190,7 +190,7 @@ struct ServiceTests {
     let others = [list("keyed", key: "CRM_KEY"), list("elsewhere", at: "https://other.test/")]
     for other in others { #expect(try await failure(of: other, in: processes[1]) == nil) }
     clock.advance(by: .seconds(60))
-    #expect(try await failure(of: list("contacts"), in: processes[1]) == nil)
+    #expect(try await failure(of: list("contacts", rate: "9/h"), in: processes[1]) == nil)
   }
 
   /// A person types a new key because the quota of the last one is used up.
@@ -286,11 +286,12 @@ struct ServiceTests {
       #expect(try await failure(of: list("keyed", key: "K"), in: machines[0]) == nil)
       // Longer than the rate of the other list holds.
       let busy = SourceError(.rateLimited, "busy", retryAfter: .seconds(7200))
-      for name in ["keyed", "third"] {
-        let refused = list(name, key: "K", over: ScriptedSource<Note>(pages: [.failure(busy)]))
+      for name in ["second", "third"] {
+        let service = ScriptedSource<Note>(pages: [.failure(busy)])
+        let refused = list(name, rate: nil, key: "P", over: service)
         #expect(try await failure(of: refused, in: machines[1])?.message == "busy")
       }
-      let held = try await failure(of: list("other", rate: nil, key: "K"), in: machines[0])
+      let held = try await failure(of: list("other", rate: nil, key: "P"), in: machines[0])
       #expect(held?.message.hasPrefix("rate limited by the service") == true, "\(held as Any)")
       let down = Service(5)
       down.fail(with: .unreachable)
