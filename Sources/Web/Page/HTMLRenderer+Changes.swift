@@ -243,7 +243,10 @@ extension HTMLRenderer {
       case (_, false): content.query.cursor == nil ? "The first \(number)" : "\(number) more"
       }
     let hasStart = content.query.cursor == nil && (summary.count > 0 || summary.hasEarlierSync)
-    let since = hasStart ? summary.date.map { " since \($0.written)" } : nil
+    let isCutShort = content.syncs.first?.outcome.isCutShort == true
+    let sync = summary.startWords(isCutShort: isCutShort)
+    let start = content.query.since == "sync" ? "\(sync), " : ""
+    let since = hasStart ? summary.date.map { " since \(start)\($0.written)" } : nil
     let omissions = (isWhole ? summary : content.sum)?.omissions ?? []
     let notes =
       omissions.map(\.sentence)
@@ -443,6 +446,11 @@ extension ServedSync {
 }
 
 extension ChangeSummary {
+  /// The sync with whose end the records are compared: what it shows is more than the last one has found.
+  func startWords(isCutShort: Bool) -> String {
+    "the \(hasEarlierSync ? "sync before the last" : "last sync")\(isCutShort ? " that ended" : "")"
+  }
+
   /// The number of the changes of a kind, or of all: `2,600`, or the least that there are: `5,000+`; `nil` if that is none.
   fileprivate func number(of kind: ChangeEntry.Kind?) -> String? {
     let number = kind.map { counts[$0] ?? 0 } ?? count

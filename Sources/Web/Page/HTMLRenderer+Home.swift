@@ -277,7 +277,8 @@ extension HTMLRenderer {
       """
   }
 
-  /// The changes by the last sync, which have only their room while the next one runs: they may be those of the one before it.
+  /// The changes since the sync before the last, also by lists between the two, which have only their room while the next one
+  /// runs.
   private func changes(
     _ state: SourceState, _ source: any ServedSource, during sync: ServedSync?
   ) -> HTML? {
@@ -285,11 +286,10 @@ extension HTMLRenderer {
       return nil
     }
     let number = changes.isCut ? "More than \(changes.count.grouped) changes" : changes.counts.words
-    let relation = changes.hasEarlierSync ? "by" : "since"
-    // The changes of one that has not come to its end are those since the one before it.
+    // The last one may not have come to its end.
     let isCutShort = sync?.outcome.isCutShort == true || state.syncFailure != nil
-    let rest = !isCutShort ? "" : changes.hasEarlierSync ? " that ended, or since" : " that ended"
-    let words = (changes.firstSync ?? "\(number) \(relation) the last sync\(rest)").capitalizedFirst
+    let start = changes.startWords(isCutShort: isCutShort)
+    let words = (changes.firstSync ?? "\(number) since \(start)").capitalizedFirst
     return """
       <p\(attribute: "class", sync?.outcome == .running ? "unseen" : nil)>\
       <a href="\(WebAddress.changes(source.name))">\(words)</a></p>

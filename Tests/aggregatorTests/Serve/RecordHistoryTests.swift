@@ -314,11 +314,17 @@ import Testing
     let state = try await source.state()
     let home = pages.home([(source, .success(state))])
     #expect(home.contains("<a href=\"/changes/countries\">\(words)</a>"))
+    // That one is deleted here later does not change it.
+    _ = try await source.delete("KZ")
+    let left = try await html()
+    #expect(left.contains("<p class=\"count\">\(words)</p>"))
+    _ = try await source.restore("KZ")
     try await save("Astana", onDay: 2)
     try await save("Almaty", onDay: 3)
     try await complete(onDay: 4)
     let second = try await html()
-    #expect(second.contains("<p class=\"count\">No changes since "))
+    let start = "the sync before the last, 2 Jan 1970, 00:00 UTC"
+    #expect(second.contains("<p class=\"count\">No changes since \(start)"))
     #expect(!second.contains("in the last day"))
     let page = try await source.changes(query)
     var content = ChangesContent(source: source, query: query, page: .success(page))
