@@ -10,10 +10,18 @@ struct Badge {
   private let page: ServedListing
   private let provenance: CombinedProvenance
 
-  init?(_ page: ServedListing, _ cache: ServedQuery.Cache, _ now: Date) {
-    guard let provenance = page.summary.provenance,
+  /// - Parameter shortfall: That of the list, which is said above, and counts the unreadable rows of all pages.
+  init?(
+    _ page: ServedListing, _ cache: ServedQuery.Cache, _ now: Date,
+    besides shortfall: Shortfall? = nil
+  ) {
+    var noted = page.summary
+    noted.warnings.removeAll {
+      $0.warning.code == .unreadable && shortfall?.includes(.unreadable) == true
+    }
+    guard let provenance = noted.provenance,
       let origin = OriginBadge(
-        page.summary, choosesLocal: cache == .offline, namesChoice: false, at: now)
+        noted, choosesLocal: cache == .offline, namesChoice: false, at: now)
     else { return nil }
     self.page = page
     self.provenance = provenance
@@ -75,7 +83,9 @@ struct Badge {
     // The origin and what is missing, which are said above, are warnings, too.
     let told: Set<Warning.Code> = [.cached, .bundled, .removedUpstream]
     let warnings = page.summary.warnings.map(\.warning).filter { warning in
-      !hasNotes || !told.contains(warning.code) && !warning.tellsOfMissingData
+      !hasNotes
+        || !told.contains(warning.code)
+          && !origin.notes.contains(warning.message.safeLine.capitalizedFirst)
     }
     return """
       <details class="badge \(origin.kind.rawValue)"><summary title="\(origin.explanation)">\

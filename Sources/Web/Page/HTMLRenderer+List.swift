@@ -127,7 +127,7 @@ extension HTMLRenderer {
   private func answer(_ page: ServedListing, _ content: SourceContent) -> HTML {
     let source = content.source
     let query = content.query.forLinks
-    let badge = Badge(page, query.cache, now)
+    let badge = Badge(page, query.cache, now, besides: shortfall(of: content))
     let badgeHTML = badge?.html(content.query.with(\.cursor, nil)) {
       WebAddress.list(source.name, $0)
     }
@@ -167,14 +167,16 @@ extension HTMLRenderer {
     return "For live data, \(remedy)\(keyForm(of: Problem(reason)))"
   }
 
-  /// How many records the list has: `60 of 100 things` if the service sent fewer than it reports; `nil` if that is unknown.
+  /// How many records the list has: `60 of 100 things` if the service sent fewer than it reports, or others are unreadable;
+  /// `nil` if that is unknown.
   private func knownAmount(_ page: ServedListing, _ content: SourceContent) -> String? {
     let (query, noun) = (content.query, content.source.noun)
     let isWhole = page.summary.next == nil && query.cursor == nil
     guard
       let count = page.summary.total ?? content.cachedCount ?? (isWhole ? page.records.count : nil)
     else { return nil }
-    let isClaim = query.query == nil && content.shortfall?.includes(.sentFewer) == true
+    let codes = [Warning.Code.sentFewer, .unreadable]
+    let isClaim = query.query == nil && codes.contains { content.shortfall?.includes($0) == true }
     let sent = isClaim ? min(count, content.cachedCount ?? count) : count
     let part = sent < count ? "\(sent.grouped) of " : ""
     return "\(part)\(count == 0 ? "No" : count.grouped) \(noun.word(for: count))"

@@ -813,16 +813,17 @@ import Testing
     let states: [(source: any ServedSource, state: Result<SourceState, Problem>)] = [
       (MadeUpSource.heroes, .success(state))
     ]
-    #expect(pages.home(states).contains(">1 changed by the last sync</a>"))
+    #expect(pages.home(states).contains(">1 changed since the sync before the last</a>"))
     let sync = ServedSync(
       startedAt: MadeUpSource.now, duration: nil, outcome: .running, counts: [0, 0, 0, 0])
     for outcome in [ServedSync.Outcome.stopped, .failed, .interrupted] {
       let cut = ServedSync(
         startedAt: MadeUpSource.now, duration: nil, outcome: outcome, counts: [5, 0, 0, 0])
-      let words = ">1 changed by the last sync that ended, or since</a>"
+      let words = ">1 changed since the sync before the last that ended</a>"
       #expect(pages.home(states, syncs: ["heroes": cut]).contains(words))
     }
-    let room = #"<p class="unseen"><a href="/changes/heroes">1 changed by the last sync</a>"#
+    let link = #"<a href="/changes/heroes">1 changed since the sync before the last</a>"#
+    let room = #"<p class="unseen">\#(link)"#
     #expect(pages.home(states, syncs: ["heroes": sync]).contains(room))
     #expect(!pages.home(states).contains("unseen"))
   }
@@ -882,6 +883,26 @@ import Testing
     #expect(html.contains(">60 of 100 heroes</p>"))
     #expect(html.contains("<title>60 of 100 heroes – aggregator</title>"))
     #expect(html.contains(#"placeholder="1–60""#))
+  }
+
+  @Test func `a list with unreadable rows counts the others, and says once how many are lost`() {
+    let example = "8 rows could not be read (row 3: id is missing)"
+    let summary = ListingSummary(
+      count: 1, total: 150, next: PageCursor("c"),
+      provenance: CombinedProvenance([Provenance(.live, fetchedAt: MadeUpSource.now)]),
+      warnings: [SourceWarning("heroes", Warning(.unreadable, example))])
+    let listing = ServedListing(records: [ServedRecord("1", "Kettle")], summary: summary)
+    var content = SourceContent(
+      source: MadeUpSource.heroes, query: .plain, list: .success(listing))
+    content.cachedCount = 139
+    let note = #"<p class="note" dir="auto">\#(example).</p>"#
+    #expect(pages.page(content).contains(note))
+    content.shortfall = .unreadable(11)
+    let html = pages.page(content)
+    #expect(html.contains(">139 of 150 heroes</p>"))
+    #expect(html.contains("The last sync is incomplete: 11 rows could not be read.</p>"))
+    // The example of this page is a part of the origin.
+    #expect(!html.contains(note) && html.contains(#"<p dir="auto">\#(example).</p>"#))
   }
 
   @Test func `a card names the failure of the last sync, which a server need not have run`() {
