@@ -234,6 +234,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
         if local == nil, refusals > 1 {
           for _ in 1..<refusals where wait < Self.maxWait { wait = min(wait * 2, Self.maxWait) }
           reason += ", \(refusals) times in a row"
+          if wait > requested, requested > .zero { reason += " (asked for \(requested.text))" }
         }
         waited += wait
         observer(.waiting(wait, reason: reason))

@@ -53,8 +53,8 @@ extension SyncTests {
     #expect(base.callCount == 9)
     #expect(
       waitReasons.all.prefix(3) == [
-        "a test says rateLimited", "a test says rateLimited, 2 times in a row",
-        "a test says rateLimited, 3 times in a row",
+        "a test says rateLimited", "a test says rateLimited, 2 times in a row (asked for 90 s)",
+        "a test says rateLimited, 3 times in a row (asked for 90 s)",
       ])
   }
 
