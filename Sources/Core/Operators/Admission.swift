@@ -291,6 +291,7 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     _ kind: CallKind, _ admitted: Admitted, checksCircuit: Bool
   ) async throws(SourceError) -> Admitted {
     let maxWait = Deadline.current?.remaining() ?? RateLimiterState.maxWait
+    let maxPause = Deadline.longestPause ?? maxWait
     let late = departures.take()
     let verdict: Result<Admitted, SourceError> = await state.update {
       [rules, now] state, time in
@@ -310,9 +311,9 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
         if var limit = rules.limit {
           limit.heedsPauses = admitted.heedsPauses
           let limiter = state[limiterOf: caller.account]
-          if !limit.heedsPauses, limiter.pause(of: caller, at: now) != nil {
-            admitted.ignoredPauses = limiter.pauses
-          }
+          let isPaused = limiter.pause(of: caller, at: now) != nil
+          if isPaused, !limit.heedsPauses { admitted.ignoredPauses = limiter.pauses }
+          let maxWait = isPaused && limit.heedsPauses ? min(maxWait, maxPause) : maxWait
           let turn = state[limiterOf: caller.account].reserve(
             kind, by: limit, of: caller, at: now, maxWait: maxWait)
           guard turn.isTaken else { throw limit.refusal(of: turn) }

@@ -24,7 +24,6 @@ extension DataSource {
 public struct BreakerPolicy: Hashable, Sendable {
   /// The number of consecutive failures that open the circuit; 1 or more.
   public var failures: Int
-
   /// The time until a probe is let through.
   public var pause: Duration
 

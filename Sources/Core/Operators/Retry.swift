@@ -33,7 +33,9 @@ struct Retry<Base: DataSource, C: Clock<Duration>>: Interceptor {
         guard error.isTransient, attempt < policy.attempts else { throw error }
         let fraction = Double(random() >> 11) * 0x1p-53  // in 0..<1
         let wait = max(bound * fraction, error.retryAfter ?? .zero)
-        guard Deadline.leavesRoom(for: wait) else { throw error }
+        guard Deadline.leavesRoom(for: wait),
+          error.retryAfter ?? .zero <= Deadline.longestPause ?? wait
+        else { throw error }
         Observer.current(.waiting(wait, reason: error.message))
         do { try await clock.sleep(for: wait) } catch { throw .cancelled }
         bound = min(bound * 2, policy.maxWait)
@@ -48,10 +50,8 @@ struct Retry<Base: DataSource, C: Clock<Duration>>: Interceptor {
 public struct RetryPolicy: Hashable, Sendable {
   /// The maximum number of attempts, including the first; 1 or more.
   public var attempts: Int
-
   /// The longest first wait; it doubles with each further attempt.
   public var firstWait: Duration
-
   /// The upper bound of every wait.
   public var maxWait: Duration
 

@@ -55,10 +55,10 @@ struct Timeout<Base: DataSource, C: Clock<Duration>>: Interceptor {
 public struct Deadline: Sendable {
   /// The deadline of the running call; `nil` if it has none.
   @TaskLocal public static var current: Deadline?
-
+  /// The longest pause that the running call waits for if its service demands it; `nil` for any that ends in time.
+  @TaskLocal package static var longestPause: Duration?
   /// The time left; negative if the deadline has passed.
   public let remaining: @Sendable () -> Duration
-
   /// Gives the running call its whole time again, but no more than an outer deadline leaves: what it has done so far was not
   /// what it was asked for.
   package let restart: @Sendable () -> Void

@@ -92,6 +92,18 @@ struct RetryAfterTests {
     #expect(journal.events.contains("waiting 10.0 seconds: rate limited by the service"))
   }
 
+  @Test func `does not wait for a pause that is longer than the longest one`() async throws {
+    await fail(process(), retryAfter: .seconds(10))
+    let next = process()
+    let refused = await Deadline.$longestPause.withValue(.seconds(2)) { await next.failure() }
+    #expect(refused?.retryAfter == .seconds(10))
+    clock.advance(by: .seconds(9))
+    async let failure = Deadline.$longestPause.withValue(.seconds(2)) { await next.failure() }
+    await clock.sleepers(atLeast: 2)
+    clock.advance(by: .seconds(1))
+    #expect(await failure == nil)
+  }
+
   @Test func `tells the age of a pause of a call that is refused, and none of one that waits`()
     async throws
   {

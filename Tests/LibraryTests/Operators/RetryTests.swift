@@ -135,6 +135,24 @@ struct RetryTests {
     #expect(clock.now.offset == .zero)
   }
 
+  @Test(arguments: [(Duration.seconds(2), 2), (.seconds(3), 1)])
+  func `fails immediately if the required pause is longer than the longest one`(
+    retryAfter: Duration, calls: Int
+  ) async {
+    let base = ScriptedSource<Note>(pages: [
+      .failure(.because(.rateLimited, retryAfter: retryAfter)), .success(.notes(1...3)),
+    ])
+    let source = retried(base)
+    async let failure = Deadline.$longestPause.withValue(.seconds(2)) { await source.failure() }
+    if calls > 1 {
+      await clock.sleepers(atLeast: 1)
+      clock.advance(by: retryAfter)
+    }
+    let code = await failure?.code
+    #expect(code == (calls > 1 ? nil : SourceError.Code.rateLimited))
+    #expect(base.callCount == calls)
+  }
+
   @Test func `ends its wait when it is cancelled`() async {
     let base = failing(.timedOut, times: 1)
     let source = retried(base)
