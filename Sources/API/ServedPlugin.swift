@@ -68,7 +68,14 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   // MARK: - Records
 
+  /// The longest demanded pause that lists and records wait for; syncs wait for any.
+  private static var longestPause: Duration { .seconds(2) }
+
   package func page(_ query: ServedQuery) async throws -> ServedListing {
+    try await Deadline.$longestPause.withValue(Self.longestPause) { try await list(query) }
+  }
+
+  private func list(_ query: ServedQuery) async throws -> ServedListing {
     let limit = query.limit ?? min(ListingBounds.standardLimit, largestPage)
     if query.isWhole { return try await document(query) }
     guard 1...largestPage ~= limit else {
@@ -253,7 +260,11 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   /// The record; for people its last copy, if the service does not have it any more.
   private func found(_ id: String, _ query: ServedQuery) async throws -> LookupResult<P.Item> {
-    do { return try await find(id, query.cache) } catch let error as SourceError
+    do {
+      return try await Deadline.$longestPause.withValue(Self.longestPause) {
+        try await find(id, query.cache)
+      }
+    } catch let error as SourceError
       where error.code == .notFound && query.isForPeople && query.cache.policy.mayFallBack
     {
       // A record that was deleted on this machine fails again.
@@ -521,7 +532,11 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   package func state() async throws -> SourceState {
     var state = SourceState()
     do { _ = try plugin.wholeRemote(in: environment) } catch { state.problem = Problem(error) }
-    let coverage = try await environment.store?.coverage(of: name)
+    var coverage = try await environment.store?.coverage(of: name)
+    // A list that was read whole since may lack records, too.
+    if let known = coverage, let store = environment.store, known.gap != nil {
+      coverage?.shortfall = try await shortfall(in: store) { known }
+    }
     if (coverage?.cached ?? 0) == 0 {
       state.bundled = (try? await plugin.bundled.page(PageRequest(limit: 1)).total) ?? 0
     }

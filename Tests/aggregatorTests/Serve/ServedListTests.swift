@@ -165,8 +165,25 @@ import Testing
       error?.message.hasSuffix(
         "not found; it may be missing, as the last sync is incomplete: \(reason)")
         == true)
+    // A list that is read whole since lacks the row as well.
+    _ = try await things.page(ServedQuery(cache: .reload))
+    #expect(try await things.state().coverage?.shortfall?.includes(.unreadable) == true)
     // For programs, the total is that of all records, which is unknown.
     #expect(try await things.cachedCount(of: ServedQuery(limit: 1), page) == nil)
+  }
+
+  @Test func `a list and a record do not wait for a pause of more than two seconds`() async throws {
+    let server = try LoopbackServer { _ in .status(429, "no", headers: [("Retry-After", "4")]) }
+    defer { server.stop() }
+    let (things, _) = try added(server)
+    for _ in 0..<2 {
+      let error = await #expect(throws: SourceError.self) {
+        try await things.page(ServedQuery(limit: 1))
+      }
+      #expect(error?.code == .rateLimited && error?.retryAfter != nil)
+    }
+    #expect((try? await things.record("1", .plain)) == nil)
+    #expect(server.requests.count == 1)
   }
 
   @Test func `a list that was read whole has a count, also if a row could not be read`()
