@@ -970,8 +970,11 @@ async function showSyncs() {
       if (started.has(sync.source)) return answered.get(sync.source) && !runs(sync);
       return hasLooked && !runs(sync) && (runs(before) || before?.startedAt !== sync.startedAt);
     });
+    // The words of the end come together with the amounts after it.
+    const next = over.length && $("#sources") && await part(`/${location.search}`, "sources");
     hasLooked = true;
     syncs = new Map(items.map(sync => [sync.source, sync]));
+    if (next) showSources(next);
     for (const box of over.flatMap(syncBoxes)) box.dataset.isWatched = "true";
     for (const box of $$(".sync")) showSync(box);
     for (const place of $$("nav [data-source]")) showSyncIn(place);
@@ -1058,8 +1061,8 @@ function syncWords(sync, noun, place) {
       if (waitsLong(sync)) return [`Waiting until ${utc(sync.waitingUntil)}`, records && amount, sync.waiting.replace(/: waiting .*$/, "")].filter(Boolean).join(" · ");
       return [!records ? "Starting…" : total ? `${number(records)} of ${number(total)} ${noun}${paceWords(sync)}`
         : `${amount}${totalOf(sync) ? `, ${number(totalOf(sync))} the last time` : ""}${paceWords(sync)}`,
-        // In a row, the words are in the place of the amount.
-        !records && place && $(".dense .tone.cached", place)?.textContent.split(/[,;]/)[0], sync.waiting].filter(Boolean).join(" · ");
+        // In a row, the words are in the place of the amount. The rate of requests is not that of records.
+        !records && place && $(".dense .tone.cached", place)?.textContent.split(/[,;]/)[0], sync.waiting?.replace(/^rate limit (?=\d)/, "requests limited to ")].filter(Boolean).join(" · ");
     case "done":
       if (complete || kind === "endless") return `${amount} synced`;
       return `${amount} synced, ${warnings.some(each => ["incomplete", "unproved"].includes(each.code)) ? "maybe not all" : `but not all: ${warnings[0]?.message ?? "the list did not end"}`}`;
@@ -1096,7 +1099,6 @@ function ended(sync) {
   const isSeen = sync.state === "failed" && $(".sync-state", box).getBoundingClientRect().bottom > 0;
   if (list() && !isHome) return refresh(words, !isSeen ? words : sync.result.records ? "Some records came before the sync failed" : "");
   announce(words);
-  if ($("#sources")) showSources();
 }
 
 /* Shows the list and the open record as they are now; the list by an offer, if any, where that would move what is read. */
@@ -1122,13 +1124,11 @@ async function renewSources() {
   }
 }
 
-async function showSources() {
+function showSources(next) {
   const watched = $$(".sync[data-is-watched]").map(({ dataset }) => dataset);
-  const next = await part(`/${location.search}`, "sources");
   next.hidden = $("#sources").hidden;
   $("#sources").replaceWith(next);
   for (const box of watched.flatMap(syncBoxes)) box.dataset.isWatched = "true";
-  for (const box of $$(".sync")) showSync(box);
 }
 
 document.addEventListener("click", event => {

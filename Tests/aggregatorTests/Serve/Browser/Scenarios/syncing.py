@@ -80,12 +80,13 @@ def at_once(site):
 
 def pace(site):
     """A sync says how fast it is and how long it still takes, also if only the total of the last one is known."""
-    looks = []
+    looks, waiting = [], []
 
     def running(route):
         looks.append(route)
         result = {"kind": "full", "records": 100 * len(looks), "total": None if len(looks) < 9 else 5000}
         job = {"source": "heroes", "state": "running", "startedAt": "2026-01-01T00:00:00Z", "expected": 4000}
+        job["waiting"] = waiting[0] if waiting else None
         route.fulfill(json={"items": [job | {"result": result, "error": None}]})
 
     page = site.context().new_page()
@@ -93,7 +94,11 @@ def pace(site):
     page.goto(site.origin + "/sources/heroes?cache=offline")
     words = page.locator(".sync-words")
     expect(words).to_have_text(re.compile(r"^\d+ heroes, 4,000 the last time"))
-    expect(words).to_have_text(re.compile(r"^[\d,]+ of 5,000 heroes · [\d,]+ a (second|minute), about \d+ (s|min) left$"))
+    speed = r"^[\d,]+ of 5,000 heroes · [\d,]+ a (second|minute), about \d+ (s|min) left"
+    expect(words).to_have_text(re.compile(speed + "$"))
+    # Its records are not the requests that a rate limits.
+    waiting.append("rate limit 5/s: waiting 3 s")
+    expect(words).to_have_text(re.compile(speed + " · requests limited to 5/s: waiting 3 s$"))
     page.close()
 
 
@@ -171,8 +176,29 @@ def growing(site):
     page.close()
 
 
+def together(site):
+    """The words of the end of a sync come to the first page together with the amounts after it."""
+    job = {"source": "countries", "state": "running", "startedAt": "2026-01-01T00:00:00Z", "result": {}, "error": None}
+    held = []
+    page = site.context().new_page()
+    page.route("**/api/v1/sync", lambda route: route.fulfill(json={"items": [job]}))
+    page.goto(site.origin + "/")
+    words = page.locator(".sync[data-source=countries] .sync-words")
+    expect(words).to_have_text("Starting…")
+    page.route(site.origin + "/", lambda route: held.append(route) if job["state"] == "done" else route.continue_())
+    with page.expect_request(lambda request: request.url == site.origin + "/" and job["state"] == "done"):
+        page.evaluate("document.querySelector('#sources').dataset.isOld = 'true'")
+        job |= {"state": "done", "result": {"kind": "full", "records": 250, "complete": True, "added": 0, "changed": 0}}
+    assert words.inner_text() == "Starting…", words.inner_text()
+    held[0].continue_()
+    expect(words).to_have_text("250 countries synced")
+    expect(page.locator("#sources[data-is-old]")).to_have_count(0)
+    page.close()
+
+
 def run(site):
     growing(site)
+    together(site)
     nothing_cached(site)
     pace(site)
     pausing(site)
