@@ -264,6 +264,18 @@ struct PagingInference {
     return Self.pageNames.contains(plain) || Self.offsetNames.contains(plain) && plain != "first"
   }
 
+  /// True for the name of a parameter that says where a page begins, as a number or a token, also in brackets:
+  /// `page[number]`.
+  static func isStart(_ name: String, value: String) -> Bool {
+    let names = [normalized(name), normalized(name.split(separator: "[").last ?? "")]
+    return names.contains { plain in
+      // A date is a filter: `from=2024-01-01`.
+      Int(value) != nil && (pageNames.contains(plain) || offsetNames.contains(plain))
+        || tokenParameters.contains { $0.parameters.contains { normalized($0) == plain } }
+          && !offsetNames.contains(plain)
+    }
+  }
+
   /// A member that is 0 or 1 and named like a position is the echo of a parameter of its own name.
   private var echoes: [PagingCandidate] {
     let size = size

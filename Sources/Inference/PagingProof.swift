@@ -245,9 +245,7 @@ extension Prober {
     let id =
       manifest.id.isEmpty
       ? IDInference(rows: first.records, noun: manifest.noun).best ?? [] : manifest.id
-    let ids = [first, second].map { sample in
-      sample.rows.flatMap { row in id.compactMap { $0.value(in: row) } }.filter { $0 != .null }
-    }
+    let ids = [first, second].map { $0.ids(at: id) }
     if !ids[0].isEmpty, ids[0] == ids[1] {
       let names = id.map(\.description).joined(separator: ", ")
       return .refuted("every \(names) of page 1 is repeated on page 2, so the paging is doubtful")

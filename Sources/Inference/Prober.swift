@@ -70,6 +70,11 @@ package struct Prober: Sendable {
       proposal.note("paging", "–", "the list is empty, and shows no paging")
     } else {
       second = try await choosePaging(&proposal, first)
+      if hints.paging.step == nil, hints.file == nil, proposal.manifest.paging.proof == .proved,
+        let whole = try await fromBeginning(hints, &proposal, first, isProbing: isProbing)
+      {
+        return whole
+      }
     }
     proveSize(hints.paging.size, &proposal, first)
     proveMore(hints.paging.more, &proposal, first, second)

@@ -131,6 +131,10 @@ extension CommandContext {
   }
 
   private func remedy(inServiceOf plugin: any Plugin, hasUnreadableRows: Bool) -> String {
+    if !hasUnreadableRows, let start = (plugin as? DeclaredPlugin)?.manifest.laterStart {
+      let edit = diagnostics.command("sources edit \(plugin.name)")
+      return "its list begins at \(start), after other records: \(edit)"
+    }
     let list = diagnostics.command("\(plugin.name) list --all --refresh")
     return "only its service can mend that\(hasUnreadableRows ? "; \(list) says where it is" : "")"
   }

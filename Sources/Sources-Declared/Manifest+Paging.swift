@@ -70,6 +70,14 @@ extension Manifest {
     return paging
   }
 
+  /// The parameter with which the list begins after its first page, `page=3`; `nil` if none is known.
+  package var laterStart: Parameter? {
+    switch paging.step {
+    case .page(let start), .offset(let start): start.value > 1 ? start : nil
+    case .token, .link, nil: nil
+    }
+  }
+
   /// The value of a response at the place where the next page is named.
   package struct UnusableNext: Error {
     package let text: String

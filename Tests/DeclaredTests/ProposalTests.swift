@@ -232,9 +232,10 @@ struct ProposalTests {
   }
 
   private static func propose(
-    _ server: LoopbackServer, _ more: [JSON.Member] = [], isSingle: Bool = false
+    _ server: LoopbackServer, _ more: [JSON.Member] = [], isSingle: Bool = false,
+    query: String = ""
   ) async throws(SourceError) -> Proposal {
-    let url = "\(server.baseURL)/list"
+    let url = "\(server.baseURL)/list\(query)"
     return try await Proposal(
       for: "things",
       from: .object(
@@ -262,6 +263,66 @@ struct ProposalTests {
       #expect(step.end?.isWithoutProgress != true)
     }
     #expect(ids == (1000..<1000 + Self.count).map(\.description))
+  }
+
+  /// A service with pages of ten, each of which says where the next one is, if `way` does not leave that to be counted.
+  private static func pages(by way: String) throws -> LoopbackServer {
+    try LoopbackServer { request in
+      let isPage = way != "cursor" && way != "skip"
+      let number = Service.number(request, way) ?? (isPage ? 1 : 0)
+      let start = isPage ? (number - 1) * 10 : number
+      let items = slice(start, 10)
+      let next = start + 10 < count ? isPage ? number + 1 : number + 10 : nil
+      switch way {
+      case "page":
+        let link = next.map { "</list?kind=a%20b&page=\($0)>; rel=\"next\"" }
+        return .status(200, JSON.array(items).text, headers: link.map { [("Link", $0)] } ?? [])
+      case "cursor":
+        let cursor = next.map { JSON.string("\($0)") } ?? .null
+        return .json((["items": .array(items), "next_cursor": cursor] as JSON).text)
+      default: return .json((["items": .array(items), "total": .integer(count)] as JSON).text)
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("page", "2"), ("cursor", "20"), ("skip", "10"), ("p", "3"), ("page", "1"), ("cursor", "0"),
+    ("skip", "0"),
+  ])
+  func `A URL of a later page becomes that of the list`(way: String, value: String) async throws {
+    let server = try Self.pages(by: way)
+    let (list, typed) = ("?kind=a%20b", "?kind=a%20b&\(way)=\(value)")
+    let proposal = try await Self.propose(server, query: typed)
+    #expect(proposal.isProved, "\(proposal.evidence)")
+    let isLater = !["0", "1"].contains(value)
+    #expect(proposal.manifest.url == "\(server.baseURL)/list\(isLater ? list : typed)")
+    #expect(
+      proposal.warnings
+        == (isLater
+          ? [
+            "\(way)=\(value) is left out of the URL, because the list begins before that page: all of it is read"
+          ] : []))
+    #expect(proposal.manifest.laterStart == nil)
+    let source = try DeclaredPlugin("things", proposal.manifest).live(
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
+    var ids: [String] = []
+    for try await step in source.pages(size: 10) { ids += step.items.map(\.id) }
+    #expect(ids == (1000..<1000 + Self.count).map(\.description))
+  }
+
+  @Test func `A parameter that only may be a position is kept, with a warning`() async throws {
+    let server = try LoopbackServer { request in
+      let since = Service.number(request, "since") ?? 999
+      let rows = Self.slice(since - 999, 10)
+      let link = "</list?since=\(since + 10)>; rel=\"next\""
+      return .status(200, JSON.array(rows).text, headers: rows.isEmpty ? [] : [("Link", link)])
+    }
+    let proposal = try await Self.propose(server, query: "?since=1009")
+    #expect(proposal.isProved && proposal.manifest.url.hasSuffix("/list?since=1009"))
+    #expect(
+      proposal.warnings == [
+        "the URL names since=1009, which later pages change: records before it are not read"
+      ])
   }
 
   @Test func `A position goes beside the page size in the body`() async throws {

@@ -103,6 +103,18 @@ import Testing
       ], "\(found)")
     let words = found.last?["found"]?.string
     #expect(words?.hasSuffix(" ms; the last sync may lack records") == true, "\(found)")
+
+    // It is not the service that begins after the first page.
+    let path = home.manifestPath("lamps.json")
+    let manifest = try home.sandbox.text(of: path)
+    #expect(manifest.contains(#""page=1""#), "\(manifest)")
+    try home.sandbox.write(manifest.replacing("page=1", with: "page=2"), to: path)
+    #expect(try await home.run("lamps sync").status == 3)
+    let later = try await home.run("doctor lamps --json --offline")
+    #expect(
+      later.output.contains(
+        "its list begins at page=2, after other records: aggregator sources edit lamps"),
+      "\(later)")
   }
 
   @Test func `a service that refuses all requests has a remedy`() async throws {
