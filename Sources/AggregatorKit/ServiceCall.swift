@@ -102,8 +102,11 @@ package struct ServiceReply: Sendable {
   /// The last response, whatever its status; `nil` if there was none.
   package let response: HTTPResponse?
 
-  /// The failure, also that which the status or the body of the response reports.
+  /// The failure, also that which the status of the response reports, or its body by a rule of the source or by GraphQL.
   package let error: SourceError?
+
+  /// A failure that the body alone reports, and that has nothing else; `nil` for none.
+  package let remark: String?
 
   /// The source's own reading of the response; `nil` if that is no page of its list.
   package let page: ServicePage?
@@ -194,7 +197,8 @@ extension Plugin {
       let request = PageRequest(limit: 1, cachePolicy: cachePolicy)
       _ = try await calls.observed(by: environment.observer, as: name).page(request)
     }
-    return ServiceReply(response: last.value, error: result.failure, page: last.page)
+    return ServiceReply(
+      response: last.value, error: result.failure, remark: last.remark, page: last.page)
   }
 
   /// The request that ``send(_:in:cachePolicy:deadline:)`` would send, without sending it; a source that signs in may
@@ -217,7 +221,7 @@ extension Plugin {
     _ call: ServiceCall, in environment: PluginEnvironment, _ last: LastResponse
   ) async throws(SourceError) {
     let transport = SubstitutingTransport(base: environment.transport, call: call, last: last)
-    (last.value, last.page) = (nil, nil)
+    (last.value, last.page, last.remark) = (nil, nil, nil)
     let result = await page(through: transport, in: environment)
     let failure = result.failure
     if case .success(let page) = result {
@@ -240,7 +244,11 @@ extension Plugin {
       wantsKey: !secrets(in: environment.settings).isEmpty, now: environment.now())
     // An error in the source's own terms, whatever the status; it is none that the response has none of its records.
     if let failure, [.rateLimited, .rejected, .serverError].contains(failure.code) {
-      throw failure
+      // What is no page of the list may be a record that has failed itself, as a job has.
+      guard let reported = failure.cause as? ReportedFailure, !reported.isGraphQL else {
+        throw failure
+      }
+      if reported.isWhole { last.remark = failure.message }
     }
   }
 
@@ -278,7 +286,8 @@ extension String {
 }
 
 private final class LastResponse: Sendable {
-  private let content = Mutex<(response: HTTPResponse?, page: ServicePage?)>((nil, nil))
+  private let content = Mutex<(response: HTTPResponse?, page: ServicePage?, remark: String?)>(
+    (nil, nil, nil))
 
   var value: HTTPResponse? {
     get { content.withLock(\.response) }
@@ -288,6 +297,11 @@ private final class LastResponse: Sendable {
   var page: ServicePage? {
     get { content.withLock(\.page) }
     set { content.withLock { $0.page = newValue } }
+  }
+
+  var remark: String? {
+    get { content.withLock(\.remark) }
+    set { content.withLock { $0.remark = newValue } }
   }
 }
 

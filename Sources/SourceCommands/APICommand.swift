@@ -54,7 +54,8 @@ extension Command {
       notes: [
         "Sends one request as the source does, with its credentials, rate limit, retries and deadline, and prints the "
           + "body of the response: as it is, or on a terminal indented and in color if it is JSON. A status of 400 or "
-          + "more is an error, after the body.",
+          + "more is an error, after the body, and so are errors of GraphQL without data and those of the source's own rules. "
+          + "For any other body that only reports an error there is a warning.",
         "PATH is below the URL in the source's settings, below the base of the service of which an added source is a list, or "
           + "below the host of another added source. '' and '?limit=1' are the URL of an added source itself, with another query. "
           + "An http(s) URL may take its place; another host gets no credentials, and "
@@ -451,6 +452,10 @@ extension Plugin {
         if isInLine, context.hasMessagesInOutput { try context.output.write("\n") }
         throw failure
       }
+      if let doubt = reply.remark ?? reply.response?.cutJSON {
+        if isInLine, context.hasMessagesInOutput { try context.output.write("\n") }
+        context.diagnostics.warning("\(name): \(doubt)")
+      }
       guard invocation.has(Command.paginate) else { return .success }
       let body = reply.response.flatMap { $0.status < 400 && !isPastEnd ? $0.body : nil }
       if let body {
@@ -625,6 +630,15 @@ private struct PageWalk {
 }
 
 extension HTTPResponse {
+  /// Says that the body ends within its JSON; `nil` if it does not, or if it is not said to be JSON.
+  fileprivate var cutJSON: String? {
+    guard !body.isEmpty,
+      header("Content-Type")?.contains(/(?i)^application\/([^;]*\+)?json\b/) == true,
+      JSONText.errorOffset(in: body) == body.count
+    else { return nil }
+    return "the body is incomplete JSON: it ends after \(body.count.byteCount)"
+  }
+
   /// The status and the header fields, without likely secrets, a line each.
   fileprivate var head: String {
     let fields = headers.map { name, value in

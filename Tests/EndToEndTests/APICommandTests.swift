@@ -67,6 +67,7 @@ import Testing
       case "/cookie":
         let fields = [("Set-Cookie", "id=abc"), ("X-Note", "\(Self.key)")]
         return .status(404, "{}", headers: fields)
+      case "/said": return .json(query["body"] ?? "")
       case "/abroad": return .redirect(to: "\(other.baseURL)/x")
       case "/text": return .status(200, "a\tb\u{1B}[31m\n")
       case let path where path.hasPrefix("/status/"):
@@ -345,6 +346,30 @@ import Testing
     #expect(cut.status == 3 && cut.output == "[[1]]\n", "\(cut)")
     let text = try await home.run("api things text --paginate --slurp")
     #expect(text.status == 76 && text.output == "", "\(text)")
+  }
+
+  @Test(
+    arguments: [
+      (#"{"id":1,"name":"job 1","ok":false,"error":"disk full"}"#, 0, nil),
+      (#"{"id":1,"success":false,"name":"x"}"#, 0, nil), (#"{"id":1,"status":"error"}"#, 0, nil),
+      (#"{"id":1,"errors":["a"]}"#, 0, nil),
+      (#"{"ok":false,"error":"not_authed"}"#, 0, "reports an error: \"not_authed\""),
+      (#"{"data":null,"errors":[{"message":"bad"}]}"#, 69, "reports an error: \"bad\""),
+      (#"[{"id":1},{"id":"#, 0, "the body is incomplete JSON: it ends after 16 bytes"),
+    ] as [(String, Int32, String?)])
+  func `the status of a response decides, not what its record says of itself`(
+    body: String, status: Int32, words: String?
+  ) async throws {
+    let arguments = ["api", "things", "said", "-f", "body=\(body)"]
+    let outcome = try await Binary.run(
+      arguments, environment: home.environment, in: home.sandbox)
+    #expect(outcome.status == status && outcome.output == body, "\(outcome)")
+    #expect(words.map(outcome.errors.contains) ?? outcome.errors.isEmpty, "\(outcome)")
+    let saved = try await Binary.run(
+      arguments + ["-o", "said.json"], environment: home.environment, in: home.sandbox)
+    #expect(saved.status == status, "\(saved)")
+    let files = try home.sandbox.files(under: ".")
+    #expect(files.contains { $0.hasSuffix("said.json") } == (status == 0), "\(files)")
   }
 
   @Test(

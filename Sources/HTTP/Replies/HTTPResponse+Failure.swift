@@ -95,7 +95,8 @@ extension HTTPResponse {
     let isLimit = words?.contains(/(?i)rate.?limit|too many requests/) == true
     return SourceError(
       isLimit ? .rateLimited : .rejected, "\(service) reports an error: \(line)",
-      remedy: isLimit ? "try again later" : nil, retryAfter: isLimit ? retryAfter(from: now) : nil)
+      remedy: isLimit ? "try again later" : nil, retryAfter: isLimit ? retryAfter(from: now) : nil,
+      cause: ReportedFailure(in: envelope))
   }
 
   /// False if the body has none of the names that matter: reading it again would take as long as the first time.
@@ -117,6 +118,27 @@ extension HTTPResponse {
       }
       return false
     }
+  }
+}
+
+/// A failure that only the body of a successful response reports.
+package struct ReportedFailure: Error {
+  /// True for an error of GraphQL, whose specification says that it is one.
+  package let isGraphQL: Bool
+
+  /// False if the body has other members than those that report the failure, and so may be a record that has failed.
+  package let isWhole: Bool
+
+  private static let names: Set<String> = [
+    "ok", "success", "status", "error", "errors", "message", "detail", "code",
+  ]
+
+  fileprivate init(in envelope: JSON) {
+    let names = envelope.members.map(\.name)
+    isGraphQL =
+      envelope["errors"]?.hasElements == true && envelope["data"] ?? .null == .null
+      && names.allSatisfy { ["errors", "data", "extensions"].contains($0) }
+    isWhole = names.allSatisfy(Self.names.contains)
   }
 }
 
