@@ -45,8 +45,10 @@ struct SQLiteDiagnostics {
 
   private func refused(_ refusal: SQLAuthorizer.Refusal?) -> SourceError {
     switch refusal {
-    case .table(let name):
+    case .table(let name) where name.lowercased().hasPrefix("sqlite_"):
       query.mistake("access to table \"\(name)\" is not allowed", about: .table(nil))
+    // To a query there are no tables of the store.
+    case .table(let name): query.mistake("no such table: \(name)", about: .table(name))
     case .function(let name): SQLDiagnostics.error("function \(name)() is not allowed")
     case .pattern(let error): error
     case .action, nil: query.onlySelect
