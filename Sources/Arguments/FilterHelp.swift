@@ -21,6 +21,7 @@ enum FilterHelp {
           "is later than so long ago: in seconds, minutes, hours, days, weeks (s, m, h, d, w), months or years (y), also as 2 weeks ago"
         ),
         ("active=true", "is true; also false, yes and no, in any case"),
+        ("labels=bug", "is a list with such an element"),
         ("name=, name!=", "has no value, or has one"),
         ("region in (EU, AS)", "is one of these; \"not in\": none of them"),
         ("age in 20..30", "is from one to the other, both included"),

@@ -417,6 +417,8 @@ extension Array {
       if ["avg", "average"].contains(meant) { meant = "mean" }
       let parts = name.split { $0 == " " || $0 == ";" }.map(String.init)
       let path = name.memberPath
+      // The beginning of one name: `reg` for `region`.
+      let begun = map(\.name).filter { meant.count > 1 && $0.hasPrefix(meant) }
       let areFields = parts.count > 1 && parts.allSatisfy { part in contains { $0.name == part } }
       throw FilterError(
         "unknown field \"\(name)\"",
@@ -425,10 +427,19 @@ extension Array {
           : path != name && contains { $0.name == path }
             ? path
             : members.isEmpty
-              ? nearest(to: meant, in: map(\.name)) : members.prefix(3).joined(separator: ", "),
-        hint: "available fields: \(map(\.name).joined(separator: ", "))")
+              ? nearest(to: meant, in: map(\.name)) ?? (begun.count == 1 ? begun[0] : nil)
+              : members.prefix(3).joined(separator: ", "),
+        hint: "available fields: \(map(\.name).shortened)")
     }
     return field
+  }
+}
+
+extension [String] {
+  /// The names; the first of very many.
+  fileprivate var shortened: String {
+    guard count > 30 else { return joined(separator: ", ") }
+    return "\(prefix(20).joined(separator: ", ")) and \(count - 20) more"
   }
 }
 

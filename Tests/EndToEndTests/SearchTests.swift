@@ -88,6 +88,16 @@ import Testing
     let leftOut = found.warnings.filter { $0.code == "leftOut" }
     #expect(leftOut.map(\.source) == ["countries", "users"])
     #expect(leftOut.allSatisfy { $0.message == "left out: unknown field \"publisher\"" })
+    let home = try TestHome()
+    for (name, row) in [("lamps", #"{"id": 1, "kind": "man"}"#), ("chairs", #"{"id": 1, "leg": "man"}"#)] {
+      try home.sandbox.write("[\(row)]", to: "work/\(name).json")
+      #expect(try await home.run("sources add \(name) \(name).json").status == 0)
+      #expect(try await home.run("\(name) sync").status == 0)
+    }
+    let search = "search man --where kind=man"
+    #expect(try await home.run("\(search) --source lamps").status == 0)
+    // One that is named is asked for.
+    #expect(try await home.run("\(search) --source lamps,chairs").status == 3)
     for (filter, message) in [
       ("publsher=Marvel", "error: unknown field \"publsher\"\n\nDid you mean \"publisher\"?"),
       (

@@ -25,7 +25,7 @@ extension Command {
       fields: SearchHit.fields(of: plugins),
       notes: [
         "If a source does not respond within \(SearchOfSources.defaultTime.text) (see --timeout), its local "
-          + "data is searched. The exit code is 3 if a source has no answer at all, or less than all.",
+          + "data is searched. The exit code is 3 if a source has no answer at all, or less than all, or if one of --source is left out.",
         "--where, --sort, --count, --group-by, --stats and --distinct read cached records, and leave out sources without "
           + "their fields, which is said; "
           + "\"help filters\" tells more. --limit holds for each source, or the groups, and so does --sort in tables of each; with "
@@ -250,8 +250,11 @@ struct SearchWriter {
     }
     reportRemarks(searches)
     reportFailures(searches)
-    return searches.contains { $0.failure != nil || $0.outcome.code != .success }
-      ? .partial : .success
+    // A source that was named must answer.
+    let isNamed = context.invocation.has(.source)
+    return searches.contains {
+      $0.failure != nil || $0.outcome.code != .success || isNamed && $0.isLeftOut
+    } ? .partial : .success
   }
 
   /// Prints the records of all sources, or their summary, after those that are printed already.
