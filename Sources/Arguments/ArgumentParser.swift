@@ -503,15 +503,22 @@ struct ArgumentScan {
         let format = value.flatMap { option == Option.format.name ? Format(rawValue: $0) : nil }
         return "--\(option)" + (format.map { " \($0.rawValue)" } ?? "")
       }
+    // `--url` of a URL among other arguments.
+    let words = (node.command?.arguments ?? "").split(separator: " ")
+    let place = words.firstIndex(of: name.uppercased()[...]) ?? 0
+    let isAmongOthers = !isLetter && place > 0 && !words[place - 1].hasPrefix("-")
     // The value may be a secret.
     let shown =
       isLetter ? argument : argument.prefix { $0 != "=" } + (argument.contains("=") ? "=…" : "")
     return CommandError(
       .usage, "unknown option \"\(shown)\"",
-      suggestion: suggestion,
-      hint: node.command?.takesArguments == true && isArgument && suggestion == nil
-        ? "put -- before arguments that begin with a dash"
-        : .command(node.path.isEmpty ? "help options" : "help \(node.path)"))
+      suggestion: isAmongOthers ? nil : suggestion,
+      hint: isAmongOthers
+        ? .steps(
+          .words("\(name.uppercased()) has no option before it"), .command("help \(node.path)"))
+        : node.command?.takesArguments == true && isArgument && suggestion == nil
+          ? "put -- before arguments that begin with a dash"
+          : .command(node.path.isEmpty ? "help options" : "help \(node.path)"))
   }
 }
 

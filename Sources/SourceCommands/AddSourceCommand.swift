@@ -504,6 +504,13 @@ extension Command {
       try invocation.refuseArguments(after: 2)
       if invocation.arguments.count > 1 { request.url = invocation.arguments[1] }
     } else if invocation.has(curl) {
+      if let word = invocation.arguments.dropFirst().first, word.hasPrefix("curl") {
+        throw CommandError(
+          .usage, "\(curl.spelling) reads the curl command from standard input",
+          hint: .words(
+            "paste it after \(context.diagnostics.command("sources add \(invocation.arguments[0].typed) \(curl.spelling)"))"
+          ))
+      }
       try invocation.refuseArguments(after: 1)
       if isatty(STDIN_FILENO) == 1 {
         context.diagnostics.note("Paste the curl command, then press Return and Ctrl-D")

@@ -132,6 +132,15 @@ import Testing
       #expect(outcome.errors.contains(message), "\(outcome)")
     }
     #expect(try await home.run("sources add lamps http://x --curl").status == 64)
+    let argument = try await Binary.run(
+      ["sources", "add", "lamps", "--curl", "curl http://x"], in: home.sandbox)
+    #expect(argument.status == 64, "\(argument)")
+    #expect(
+      argument.errors == """
+        error: --curl reads the curl command from standard input
+        hint: paste it after aggregator sources add lamps --curl
+
+        """)
     #expect(lamps.server.requests.isEmpty)
     #expect(try home.sandbox.files(under: "home").isEmpty)
   }

@@ -49,6 +49,24 @@ import Testing
     #expect(completed.output.hasPrefix("FR"), "\(completed)")
   }
 
+  @Test func `a change of the setting says where the records stay`() async throws {
+    let path = home.sandbox.root.appending(path: "records.sqlite").path
+    let set = "config set AGGREGATOR_STORE \(path)"
+    #expect(try await home.run(set).errors.contains("stay in") == false)
+    #expect(try await home.run("config unset AGGREGATOR_STORE").errors.contains("stay") == false)
+    try #require(try await home.run("countries delete FR --yes").status == 0)
+    let file = home.file.path
+    let left = { (old: String, new: String) in
+      "Records cached so far stay in \(old). Copy them to an empty store: aggregator store copy \(old) \(new)\n"
+    }
+    #expect(try await home.run(set).errors.hasSuffix("\n" + left(file, path)))
+    #expect(try await home.run(set).errors.contains("stay in") == false)
+    let copied = try await home.run("store copy \(file) \(path)")
+    try #require(copied.status == 0, "\(copied)")
+    let unset = try await home.run("config unset AGGREGATOR_STORE")
+    #expect(unset.errors.hasSuffix("\n" + left(path, file)), "\(unset)")
+  }
+
   @Test(arguments: [
     "doctor countries", "store clear countries --yes", "store clear countries --history --yes",
     "store status",

@@ -115,7 +115,11 @@ import Testing
     #expect(outcome.status == 64)
     #expect(
       outcome.errors == "error: --yes is required when not running interactively\n"
-        + "hint: aggregator help countries delete\n")
+        + "hint: aggregator countries delete - --yes\n")
+    let several = try await home.run("countries delete AF AL --no-input")
+    #expect(
+      several.errors.hasSuffix("\nhint: aggregator countries delete AF AL --no-input --yes\n"),
+      "\(several)")
     #expect(try await home.run("countries delete - --yes").status == 64)
     #expect(try await left() == ["AF", "AL", "DZ"])
   }

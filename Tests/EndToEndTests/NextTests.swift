@@ -65,6 +65,10 @@ import Testing
       let outcome = try await heroes(line, variables)
       #expect(outcome.status == 0 && !outcome.errors.contains("continues"), "\(outcome)")
     }
+    let new = "note: the session is new, and begins with the first page\n"
+    #expect(try await heroes("next --session other").errors.hasPrefix(new))
+    #expect(try await heroes("next --session other").errors.contains("new") == false)
+    #expect(try await heroes("next --reset --session third").errors.contains("new") == false)
   }
 
   @Test func `continues after a listing on a real terminal`() async throws {

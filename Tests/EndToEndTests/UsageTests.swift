@@ -30,6 +30,10 @@ import Testing
       "unknown option \"--man\"\n\nDid you mean \"help man\"?\nhint: aggregator help options"
     ),
     (
+      "sources add gz --url http://127.0.0.1/x",
+      "unknown option \"--url\"\nhint: URL has no option before it\nhint: aggregator help sources add"
+    ),
+    (
       "heroes list --output-format json",
       "unknown option \"--output-format\"\n\nDid you mean \"--format json\"?\nhint: aggregator help heroes list"
     ),
@@ -627,6 +631,10 @@ import Testing
     (
       "heroes list --stats id --count",
       "--stats and --count cannot be used together\nhint: aggregator help heroes list"
+    ),
+    (
+      "countries list --group-by reg --fields reg --offline",
+      "unknown field \"reg\"\n\nDid you mean \"region\"?\nhint: available fields: code, name, region, capital"
     ),
     (
       "heroes list --group-by publisher --sort cuont --offline",

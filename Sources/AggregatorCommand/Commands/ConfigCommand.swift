@@ -127,6 +127,7 @@ extension Command {
     var values = [setting.key: value]
     let mayVerify = !invocation.has(.noVerify) && setting.isSecret
     let source = mayVerify ? context.catalog.plugins.first { $0.settings.contains(setting) } : nil
+    let store = context.currentStore
     // Only here, so that an invalid setting can be mended.
     let environment = try source.map { _ throws(CommandError) in try context.localEnvironment() }
     if let source, let environment, !invocation.has(.noInput), isatty(STDIN_FILENO) == 1 {
@@ -137,6 +138,7 @@ extension Command {
     if source != nil { context.progress.say { "Verifying \(setting.key)…" } }
     let saved = try await context.save(values, of: setting, verifiedBy: source, in: environment)
     context.diagnostics.note("Set \(values.keys.sorted().joined(separator: ", ")) in \(path)")
+    context.noteLeftStore(store)
     if (try? context.settings())?.origin(of: setting) == .environment {
       context.diagnostics.warning(
         "the environment variable \(setting.key) takes precedence",
@@ -170,6 +172,7 @@ extension Command {
     let left = (try? context.settings()).map(context.catalog.leftSecrets) ?? []
     let setting = try context.catalog.setting(named: invocation.argument("KEY"), among: left)
     let path = try context.userSettingsFile()
+    let store = context.currentStore
     let wasSet = try SettingsFile(path, settings: context.catalog.settings).unset(setting.key)
     let settings = try context.settings()
     let origin = settings.origin(of: setting)
@@ -184,6 +187,7 @@ extension Command {
     context.diagnostics.note(
       (wasSet ? "Removed \(setting.key) from \(path)" : "\(setting.key) is not set in \(path)")
         + "; \(remaining)")
+    context.noteLeftStore(store)
     return .success
   }
 
@@ -210,6 +214,19 @@ extension CommandContext {
       } catch { throw SourceError(.missingKey, error.message) }
     }
     return values
+  }
+
+  /// The location of the store by the settings; `nil` if they are invalid.
+  fileprivate var currentStore: StoreLocation? {
+    (try? settings()).flatMap { try? storeLocation($0) }
+  }
+
+  /// Says that the records of a file stay there, if the settings have another location now.
+  fileprivate func noteLeftStore(_ left: StoreLocation?) {
+    guard case .file(let path)? = left, access(path, F_OK) == 0, let new = currentStore, new != left
+    else { return }
+    let copy = diagnostics.command("store copy \(path.typed) \(new.description.typed)")
+    diagnostics.note("Records cached so far stay in \(path). Copy them to an empty store: \(copy)")
   }
 
   /// Fails with code `usage` for an invalid location, and warns of a password in it.

@@ -71,6 +71,9 @@ private struct NextRun<P: Plugin> {
       // Listings of scripts leave no position, so it is that of a listing on a terminal, or of the last `next`.
       context.diagnostics.note("note: continues the default session: \(position.text)")
     }
+    if file.name.isNamed, move != .reset, position == nil {
+      context.diagnostics.note("note: the session is new, and begins with the first page")
+    }
     let output = output.continuing(request.fields, of: plugin.fields)
     request.fields = output.fields
     let bounds = try ListingBounds(
