@@ -364,7 +364,7 @@ import Testing
     let outcome = try await Binary.run(
       arguments, environment: home.environment, in: home.sandbox)
     #expect(outcome.status == status && outcome.output == body, "\(outcome)")
-    #expect(words.map(outcome.errors.contains) ?? outcome.errors.isEmpty, "\(outcome)")
+    #expect(words.map { outcome.errors.contains($0) } ?? outcome.errors.isEmpty, "\(outcome)")
     let saved = try await Binary.run(
       arguments + ["-o", "said.json"], environment: home.environment, in: home.sandbox)
     #expect(saved.status == status, "\(saved)")

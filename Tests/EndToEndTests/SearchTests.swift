@@ -89,7 +89,9 @@ import Testing
     #expect(leftOut.map(\.source) == ["countries", "users"])
     #expect(leftOut.allSatisfy { $0.message == "left out: unknown field \"publisher\"" })
     let home = try TestHome()
-    for (name, row) in [("lamps", #"{"id": 1, "kind": "man"}"#), ("chairs", #"{"id": 1, "leg": "man"}"#)] {
+    for (name, row) in [
+      ("lamps", #"{"id": 1, "kind": "man"}"#), ("chairs", #"{"id": 1, "leg": "man"}"#),
+    ] {
       try home.sandbox.write("[\(row)]", to: "work/\(name).json")
       #expect(try await home.run("sources add \(name) \(name).json").status == 0)
       #expect(try await home.run("\(name) sync").status == 0)
