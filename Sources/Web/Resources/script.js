@@ -295,10 +295,10 @@ function highlight() {
 
 /* A text as searches compare it, without case and accents, and the place of each character in the original. */
 function folded(original) {
-  let text = "", at = 0;
-  const places = [];
+  let [text, at, places] = ["", 0, []];
   for (const character of original) {
-    const plain = character.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+    const base = character.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+    const plain = { ø: "o", ł: "l", ı: "i", đ: "d", ð: "d", ħ: "h", ŧ: "t", ŋ: "n", æ: "ae", œ: "oe", þ: "th", ß: "ss" }[base] ?? base;
     for (let index = 0; index < plain.length; index += 1) places.push(at);
     text += plain;
     at += character.length;
