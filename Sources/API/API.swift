@@ -81,10 +81,14 @@ package struct API: Sendable {
     case .changes: return try await changes(of: try source(named: path.source), request)
     case .facets:
       let source = try self.source(named: path.source)
-      let facets = try await source.facets(ServedQuery(request, knowing: ["query", "where"]))
+      let query = try ServedQuery(request, knowing: ["query", "where"])
+      let facets = try await source.facets(query)
+      let gap = try await source.cacheGap(query)
       return response(
         facets.map { ServedRecord(id: $0.field, object: $0.object) }, verb: "facets",
-        of: source.name, ListingSummary(count: facets.count, total: facets.count))
+        of: source.name,
+        ListingSummary(
+          count: facets.count, total: facets.count, warnings: [gap].compactMap(\.self)))
     case .summary: return try await summary(of: try source(named: path.source), request)
     case .schemaChanges:
       let source = try self.source(named: path.source)
@@ -580,6 +584,14 @@ extension ServedSource {
     query.time = SearchOfSources.defaultTime
     do {
       var page = try await page(query)
+      // A scan that has not found any leaves out cached ones that match.
+      if page.findsMoreOffline, page.records.isEmpty,
+        var cached = try? await self.page(query.with(\.cache, .offline)), !cached.records.isEmpty
+      {
+        cached.summary.provenance?.reason = page.summary.provenance?.reason
+        cached.summary.warnings = page.summary.warnings + cached.summary.warnings
+        page = cached
+      }
       // The number of few cached records that match is known soon.
       if query.isForPeople, page.summary.total == nil, page.summary.next != nil {
         page.summary.total = try? await cachedCount(of: query, page)

@@ -199,7 +199,10 @@ package enum OpenAPI {
     ("BadRequest", 400, "Invalid parameter, or one that is given more than once."),
     ("Unauthorized", 401, "The access token is missing or wrong."),
     ("Forbidden", 403, "The server is read-only, or the request is from a page of another origin."),
-    ("NotFound", 404, "There is no such record, no page at the cursor, or nothing is cached."),
+    (
+      "NotFound", 404,
+      "There is no such record, or none in the part of the list that was read, no page at the cursor, or nothing is cached."
+    ),
     ("NotAcceptable", 406, "The client accepts none of the formats."),
     (
       "Conflict", 409,

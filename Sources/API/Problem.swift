@@ -16,6 +16,8 @@ package struct Problem: Error, Equatable {
   package var keyPlace: String?
   /// True if the record was deleted on this machine, and can be restored.
   package var isOfDeleted = false
+  /// True if the service was not asked for a record, and may have it.
+  package var isUnasked = false
 
   package init(_ status: Int, _ code: String, _ message: String, hint: String? = nil) {
     self.status = status
@@ -29,11 +31,12 @@ package struct Problem: Error, Equatable {
     case let problem as Problem: self = problem
     case let error as CommandError: self.init(error)
     case let error as SourceError:
-      self.init(Self.status(of: error.code), error.code.description, error.message)
+      self.init(Self.status(of: error), error.code.description, error.message)
       isOfDeleted = error.cause is DeletedRecord
-      // Whoever reads it has to retry.
-      hint = error.remedy.flatMap { $0.action == nil ? $0.text : nil }?
-        .replacing(#/^retry in /#, with: "try again in ")
+      isUnasked = error.remedy == .refresh
+      // Who asks for local data alone gets no other by waiting, and has no options.
+      guard error.code != .offline else { return }
+      hint = error.remedy.flatMap(Self.hint)
       // At most a day: a service may name any time.
       retryAfter = error.retryAfter.map {
         Int(min(max($0 / .seconds(1), 1), 86_400).rounded(.up))
@@ -69,8 +72,21 @@ package struct Problem: Error, Equatable {
     return problem
   }
 
-  private static func status(of code: SourceError.Code) -> Int {
-    switch code {
+  /// A remedy for clients, which have other ways than commands.
+  private static func hint(_ remedy: Remedy) -> String? {
+    if remedy == .refresh { return "cache=reload asks the service" }
+    if remedy.action == .command, remedy.text.hasSuffix(" sync") {
+      return "sync \(remedy.text.dropLast(5)) to ask the service for all records"
+    }
+    // Whoever reads it has to retry.
+    return remedy.action == nil
+      ? remedy.text.replacing(#/^retry in /#, with: "try again in ") : nil
+  }
+
+  private static func status(of error: SourceError) -> Int {
+    switch error.code {
+    // The first records do not have it, which proves nothing of the others.
+    case .unsupported where (error.cause as? SourceError)?.code == .noProgress: 404
     case .invalidRequest: 400
     // The page of a cursor that another query or an older state has made does not exist.
     case .notFound, .notRecorded, .nothingCached, .invalidCursor: 404

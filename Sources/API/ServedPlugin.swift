@@ -105,7 +105,9 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     run.store = environment.store
     run.chosen = query.chosenFields
     let records = try await run.records()
-    var listing = try await served(records, chosen, run.outcome.summary, query)
+    // A page for people says beside the number of what it counts.
+    let summary = query.isForPeople ? run.outcome.summary : run.outcome.printedSummary
+    var listing = try await served(records, chosen, summary, query)
     listing.searchHints = run.outcome.searchHints
     if records.isEmpty, !run.outcome.isPartial, query.conditions.isEmpty, let words {
       if query.isForPeople {
@@ -200,8 +202,8 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
           hint: "select records or fields, or use the command export")
       }
     }
-    text += writer.finish(run.outcome.summary)
-    return try await served(text, run.outcome.summary, columns)
+    text += writer.finish(run.outcome.printedSummary)
+    return try await served(text, run.outcome.printedSummary, columns)
   }
 
   /// `nil` for a format that says nothing of its columns.
@@ -493,6 +495,15 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     return try selection.facets(
       of: fields, in: try await items(of: local, matching: words),
       keepsUniform: query.isForPeople, dividesRanges: query.isForPeople)
+  }
+
+  package func cacheGap(_ query: ServedQuery) async throws -> SourceWarning? {
+    let local = try await plugin.localRecords(in: localEnvironment(for: query))
+    return local.gap.map { gap in
+      var warning = gap.warning
+      warning.warning.message = "limited to cached records: \(warning.warning.message)"
+      return warning
+    }
   }
 
   private func items(

@@ -175,6 +175,7 @@ extension ServedSource {
   func changeSummary(since start: String) -> ChangeSummary? { nil }
   func sample() -> FieldSample { FieldSample() }
   func shortfall() -> Shortfall? { nil }
+  func cacheGap(_ query: ServedQuery) -> SourceWarning? { nil }
   func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
   func offset(of id: String, in query: ServedQuery) -> Int? { nil }
   func knownCount(of query: ServedQuery) -> Int? { nil }
@@ -340,6 +341,11 @@ package struct ServedListing: Sendable {
     self.body = body
   }
 
+  /// True for a search of a part of the records of the service that cached ones match which it has not reached.
+  package var findsMoreOffline: Bool {
+    summary.warnings.contains(where: \.warning.findsMoreOffline)
+  }
+
   /// No records.
   init(warnings: [SourceWarning] = []) {
     self.init(records: [], summary: ListingSummary(count: 0, warnings: warnings))
@@ -432,6 +438,8 @@ package protocol ServedSource: Sendable {
   func prepareIndex()
   /// The values of the cached records of a query, or of the bundled ones while none are cached, with the number of each.
   func facets(_ query: ServedQuery) async throws -> [Facet]
+  /// The warning that facets count cached records, and that the service may have others; `nil` if all are cached, or none.
+  func cacheGap(_ query: ServedQuery) async throws -> SourceWarning?
   /// A summary of the values that a field has in the cached records of a query.
   func summary(_ summary: FieldSummary, _ query: ServedQuery) async throws -> ServedListing
   /// An image of a record: the best one, or that of a number, from 1 on.

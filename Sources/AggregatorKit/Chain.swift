@@ -34,7 +34,9 @@ extension Plugin {
         in: recordStore, freshFor: freshness, of: try service(in: environment.settings),
         now: environment.now)
       chain = try shaped(
-        chain.erased.lookingUpSynced(in: recordStore, now: environment.now), in: environment)
+        chain.erased.lookingUpSynced(
+          in: recordStore, scanning: try scanCapacity(in: environment), now: environment.now),
+        in: environment)
       chain = chain.erased.synced(in: recordStore, searching: policy.localSearchBound != nil) {
         () async throws(SourceError) in try await readChangedFile(in: environment)
       }
@@ -404,6 +406,13 @@ extension Plugin {
 
   func upstreamPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int {
     try fixedPageSize(in: environment) ?? policy.largestPage
+  }
+
+  /// The most records that a local search reads in a call, in whole pages; 0 if the service searches.
+  private func scanCapacity(in environment: PluginEnvironment) throws(SourceError) -> Int {
+    guard let bound = policy.localSearchBound else { return 0 }
+    let size = try fixedPageSize(in: environment) ?? policy.largestPage
+    return max(bound / size, 1) * size
   }
 
   /// The page size of requests if the caller's limit does not decide it: that of the policy, or of the remote.

@@ -135,7 +135,7 @@ import Testing
       try await searching.source(in: environment).item("7")
     }
     #expect(error?.code == .unsupported)
-    #expect(error?.remedy?.text == "sync lamps first, and look it up among the cached records")
+    #expect(error?.remedy == Remedy("lamps sync", .command))
   }
 
   @Test func `a list warns of a member that the service has renamed`() async throws {

@@ -93,7 +93,7 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
       let reason = doubt.map { ": \($0.message)" } ?? ""
       throw SourceError(
         .unsupported, "record \"\(id)\" not found among the first \(scanned)\(reason)",
-        remedy: doubt == nil ? "sync \(name) first, and look it up among the cached records" : nil,
+        remedy: doubt == nil ? Remedy("\(name) sync", .command) : nil,
         cause: doubt.map { SourceError(.noProgress, $0.message) } ?? end.map(SourceError.noProgress)
       )
     }

@@ -167,7 +167,7 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
     guard let item, let itemDecoding else {
       throw SourceError(
         .unsupported, "\(service) cannot look up a single record",
-        remedy: "sync \(name) first, and look it up among the cached records")
+        remedy: Remedy("\(name) sync", .command))
     }
     guard let http = try item(id) else { throw .notFound(id, in: name) }
     let response = try await send(http)

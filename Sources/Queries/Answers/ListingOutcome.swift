@@ -269,8 +269,8 @@ package struct ListingOutcome: Sendable {
     // Only the last one counts: the next page goes on with the scan.
     remarks.removeAll { $0.warning.code == .scanned }
     for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
-      let isSyncable = [.scanned, .partlyCached].contains(warning.code)
-      let hint = isSyncable ? syncCommand.map(Hint.command) : nil
+      let sync = [.scanned, .partlyCached].contains(warning.code) ? syncCommand : nil
+      let hint = warning.findsMoreOffline ? .cachedMatches : sync.map(Hint.command)
       remarks.append(Remark(warning: warning, hint: hint, isNote: warning.code == .cachedOnly))
     }
   }

@@ -322,7 +322,7 @@ package struct RecordFinder<P: Plugin> {
     guard page.provenance.origin == .cached else { return nil }
     throw SourceError(
       .notFound, message(text, "not found among the cached \(plugin.name)"),
-      remedy: "refresh it to ask the service", cause: UnaskedLookup(""))
+      remedy: .refresh, cause: UnaskedLookup(""))
   }
 
   // MARK: - Failures
@@ -344,8 +344,8 @@ package struct RecordFinder<P: Plugin> {
     let isNear = 1...5 ~= matches.others.count
     var hint = isNear ? candidates(matches.others) : plugin.searchHint(text)
     // What is hardly an ID has no remedy, and is no ID of the service either.
-    if isUnasked, error.remedy != nil, !isNear, let id = text.argument {
-      hint = .command("\(plugin.name) show \(id) --refresh")
+    if isUnasked, let remedy = error.remedy, !isNear, let id = text.argument {
+      hint = remedy == .refresh ? .command("\(plugin.name) show \(id) --refresh") : Hint(remedy)
     }
     var error = error
     error.cause = LookupAdvice(hint: hint)

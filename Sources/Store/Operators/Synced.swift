@@ -22,10 +22,13 @@ extension DataSource {
   /// Looks up records of a service that cannot in the store, if a complete sync has stored all of them.
   ///
   /// The failure of one that is not there says that the service was not asked: it may have it since.
+  ///
+  /// - Parameter capacity: The most records of the service that a lookup which refreshes looks through; 0 if none can.
   package func lookingUpSynced(
-    in recordStore: RecordStore<Item>, now: @escaping @Sendable () -> Date
+    in recordStore: RecordStore<Item>, scanning capacity: Int = 0,
+    now: @escaping @Sendable () -> Date
   ) -> some DataSource<Item> {
-    SyncedLookup(base: self, recordStore: recordStore, now: now)
+    SyncedLookup(base: self, recordStore: recordStore, capacity: capacity, now: now)
   }
 }
 
@@ -81,19 +84,26 @@ private struct Synced<Base: DataSource>: Decorator {
       return all
     }
     // The scan can go on at the service, which the store cannot; a store that fails has no part in it.
-    guard page.records.isEmpty,
-      let matches = try? await recordStore.slice(request, after: nil).slice.records,
-      !matches.isEmpty
+    guard let matches = try? await recordStore.slice(request, after: nil).slice.records,
+      matches.count > page.records.count
     else { return page }
     var page = page
-    page.warnings[scan].message += "; an offline search finds cached ones that match"
+    page.warnings[scan].message += Warning.findsMoreOffline
     return page
   }
+}
+
+extension Warning {
+  fileprivate static let findsMoreOffline = "; an offline search finds cached ones that match"
+
+  /// True for a search of a part of the records of a service that says that cached ones match which it has not reached.
+  package var findsMoreOffline: Bool { message.hasSuffix(Self.findsMoreOffline) }
 }
 
 private struct SyncedLookup<Base: DataSource>: Decorator {
   let base: Base
   let recordStore: RecordStore<Base.Item>
+  let capacity: Int
   let now: @Sendable () -> Date
   var label: String { "lookingUpSynced(in: \(recordStore.source))" }
 
@@ -112,7 +122,7 @@ private struct SyncedLookup<Base: DataSource>: Decorator {
       do {
         return try await StoredSource(recordStore: recordStore).item(id, cachePolicy: cachePolicy)
       } catch .notFound {
-        throw try await recordStore.unasked(id, at: now())
+        throw try await recordStore.unasked(id, scanning: capacity, at: now())
       }
     }
   }
@@ -185,17 +195,24 @@ package struct UnaskedLookup: Error {
   package init(_ words: String) { self.words = words }
 }
 
+extension Remedy {
+  /// The remedy for cached records that the service may have changed since.
+  package static let refresh: Remedy = "refresh it to ask the service"
+}
+
 extension RecordStore {
   /// The failure of a record that no complete sync has stored, and of which the service was not asked.
+  ///
+  /// Only a new sync reads a list to its end that is longer than what a lookup can look through.
   fileprivate func unasked(
-    _ id: Item.ID, at now: Date
+    _ id: Item.ID, scanning capacity: Int, at now: Date
   ) async throws(SourceError) -> SourceError {
     let count = try await store.status(of: source).records
     let age = try await completeSync()?.begun.map { " \($0.age(at: now))" } ?? ""
     let words = " among the \(count.grouped("record")) cached\(age); the service was not asked"
     var error = SourceError.notFound(id, in: source)
     error.message += words
-    error.remedy = "refresh it to ask the service"
+    error.remedy = count < capacity ? .refresh : Remedy("\(source) sync", .command)
     error.cause = UnaskedLookup(words)
     return error
   }

@@ -72,6 +72,7 @@ package indirect enum Hint: Equatable, ExpressibleByStringInterpolation, Sendabl
   case home(String)
 
   package static let details = Hint.words("--details fetches each record")
+  package static let cachedMatches = Hint.words("--offline searches the cached records")
 
   package init(stringLiteral value: String) { self = .words(value) }
 

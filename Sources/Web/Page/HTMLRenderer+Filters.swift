@@ -298,7 +298,8 @@ extension HTMLRenderer {
     }
     let filtered = Set(Self.filters(of: content.query).joined().flatMap(\.conditions).map(\.field))
     // Where nothing matches, the fields stay where they are, with what can be chosen instead.
-    let hasMatches = (try? content.list?.get())?.records.isEmpty != true
+    let page = try? content.list?.get()
+    let hasMatches = page?.records.isEmpty != true
     // Nobody chooses from web addresses, nor from a value that all records have.
     let useful = content.facets.filter { facet in
       let isIdle =
@@ -326,7 +327,11 @@ extension HTMLRenderer {
       <a class="filter" href="\(narrowed(content) { $0.showsAllFilters.toggle() })" \
       aria-expanded="\(isShown ? "true" : "false")">\(isShown ? "Fewer fields" : others.count.of("more field"))</a>
       """
+    // A list that is narrowed or sorted says so itself.
+    let gap =
+      page?.summary.warnings.contains { $0.warning == content.gap } == true ? nil : content.gap
     return """
+      \(useful.isEmpty ? nil : gap.map { #"<p class="note">\#($0.message.sentence)</p>"# as HTML })\
       \(first.isEmpty ? nil : group(first, "Values"))
       \(isShown ? nil : more)\(isShown && !others.isEmpty ? group(others, "More values") : nil)\(isShown ? more : nil)
       """

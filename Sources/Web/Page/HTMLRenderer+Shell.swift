@@ -229,41 +229,35 @@ extension HTMLRenderer {
         refresh(content)
       }
     }
-    let example = source.exampleQuery
+    let (example, page) = (source.exampleQuery, try? content.list?.get())
     let all = content.query.forLinks.with(\.cursor, nil).with(\.query, nil)
-    let page = try? content.list?.get()
-    let shortcoming = page?.shortcoming
-    // The service has no search of its own, and many records.
-    let further: HTML? = page?.summary.next.map { next in
-      """
-      <a class="button primary" href="\(WebAddress.list(source.name, content.query.forLinks.with(\.cursor, next.description)))">\
-      Search further</a>
-      """
+    func button(_ query: ServedQuery, _ words: HTML, isPrimary: Bool = true) -> HTML {
+      #"<a class="button\#(isPrimary ? " primary" : "")" href="\#(WebAddress.list(source.name, query))">\#(words)</a>"#
     }
+    // The service has no search of its own, and many records.
+    let further = page?.summary.next.map { next in
+      button(content.query.forLinks.with(\.cursor, next.description), "Search further")
+    }
+    let cached =
+      page?.findsMoreOffline == true
+      ? button(all.with(\.query, query).with(\.cache, .offline), "Search the cached records") : nil
     let matching = matchingFilters(content)
     let isOnlyWay = further == nil && matching.isEmpty && page?.suggestion == nil
     return state(
-      .search, shortcoming == nil ? "No matches" : "No matches so far",
+      .search, page?.shortcoming == nil ? "No matches" : "No matches so far",
       [
-        shortcoming?.capitalizedFirst
+        page?.shortcoming?.capitalizedFirst
           ?? "No \(source.noun.word(for: 0)) match “\(query.withoutQuotes)”."
       ]
         + (page?.advice?.words(\.label.fieldLabel.lowercasedFirst) ?? [])
     ) {
       """
-      \(further)\(matching)\(page?.suggestion.map { near in
-        """
-        <a class="button primary" href="\(WebAddress.list(source.name, all.with(\.query, near)))">\
-        <span>Did you mean “<bdi>\(near.safeLine)</bdi>”?</span></a>
-        """
+      \(cached)\(further)\(matching)\(page?.suggestion.map { near in
+        button(all.with(\.query, near), "<span>Did you mean “<bdi>\(near.safeLine)</bdi>”?</span>")
       })
-      <a class="button\(isOnlyWay ? " primary" : "")" href="\(WebAddress.list(source.name, all))">\
-      Show all \(source.noun.word(for: 2).safeLine)</a>
+      \(button(all, "Show all \(source.noun.word(for: 2).safeLine)", isPrimary: isOnlyWay))
       \(example.map { example in
-        """
-        <a class="button" href="\(WebAddress.list(source.name, all.with(\.query, example)))">\
-        <span>Try “<bdi>\(example.safeLine)</bdi>”</span></a>
-        """
+        button(all.with(\.query, example), "<span>Try “<bdi>\(example.safeLine)</bdi>”</span>", isPrimary: false)
       })
       <a class="button" href="\(WebAddress.search(ServedQuery.plain.with(\.query, query).with(\.cache, all.cache)))">Search all sources</a>
       """
@@ -290,22 +284,23 @@ extension HTMLRenderer {
     let isLocal = content.query.cache == .offline
     // A page that cannot be continued can be started over.
     let isInvalid = failure.status == 400
-    let query =
-      isInvalid
-      ? ServedQuery.plain : content.query.with(\.cache, isLocal ? .normal : content.query.cache)
+    let asked = content.query.cache
+    let cache = failure.isUnasked ? .reload : isLocal ? .normal : asked
+    let query = isInvalid ? ServedQuery.plain : content.query.with(\.cache, cache)
     let isPaused = failure.code == SourceError.Code.circuitOpen.description
     if let detail, failure.isOfDeleted { return deletedState(detail.id, content) }
-    let isUnknown = detail != nil && failure.status == 404 && !isLocal
+    let isUnknown = detail != nil && failure.status == 404 && !isLocal && !failure.isUnasked
     let failed = state(
       isLocal ? .offline : .warning, failure.title,
       isPaused
-        ? [OriginBadge.pauseWords, wait] : [failure.message, failure.hint, isTimed ? nil : wait]
+        ? [OriginBadge.pauseWords, wait]
+        : [failure.message, failure.pageHint, isTimed ? nil : wait]
     ) {
       isUnknown
         ? nil
         : """
         <a class="button primary" href="\(address(query))">\(Icon.refresh.html)\
-        <span>\(isInvalid ? "Start over" : isLocal ? "Ask the service" : "Try again")</span></a>
+        <span>\(isInvalid ? "Start over" : cache == asked ? "Try again" : "Ask the service")</span></a>
         \(isLocal || isInvalid || failure.status == 404 ? nil : """
         <a class="button" href="\(address(content.query.with(\.cache, .offline)))">\
         \(Icon.offline.html)<span>Use local data</span></a>
@@ -346,8 +341,8 @@ extension HTMLRenderer {
 }
 
 extension Problem {
-  /// The hint, unless it is for programs.
-  fileprivate var pageHint: String? { self == .unknownPath ? nil : hint }
+  /// The hint, unless it is for programs, or a link.
+  fileprivate var pageHint: String? { self == .unknownPath || isUnasked ? nil : hint }
 }
 
 extension String {

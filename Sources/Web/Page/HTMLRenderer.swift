@@ -88,6 +88,8 @@ struct SourceContent: Sendable {
   var observedKinds: [String: [RowSchema.Kind]] = [:]
   /// How the records are spread over values, if the query shows its filters.
   var facets: [Facet] = []
+  /// ``ServedSource/cacheGap(_:)`` of these.
+  var gap: Warning?
   /// The filters of the address that do not work, without which the list is shown.
   var wrong: WrongFilters?
   /// The number of the filter that the form is to change, from 0 on, from the parameter `edit`.

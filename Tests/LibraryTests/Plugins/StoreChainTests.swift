@@ -119,6 +119,10 @@ struct StoreChainTests {
     #expect(
       scanned.warnings.map(\.message)
         == ["searched only the first 20 records; an offline search finds cached ones that match"])
+    // It says so beside matches, too.
+    let some = try await source.page(PageRequest(matching: try SearchQuery("note 2"), limit: 50))
+    #expect(!some.records.isEmpty && !some.records.contains(Note(25)))
+    #expect(some.warnings == scanned.warnings)
     let offline = source.cachePolicy(.offline)
     let found = try await offline.page(request)
     #expect(found.records == [Note(25)] && found.next == nil)

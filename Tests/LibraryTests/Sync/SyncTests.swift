@@ -256,6 +256,18 @@ struct SyncTests {
     #expect(
       error?.message == "notes record \"96\" not found among the 95 records cached 60 min ago; "
         + "the service was not asked")
+    // A lookup that looks through as many records as a sync has stored proves nothing: there may be others.
+    for (capacity, remedy) in [
+      (0, Remedy("notes sync", .command)), (95, Remedy("notes sync", .command)),
+      (96, Remedy.refresh),
+    ] {
+      let scanning = ScriptedSource<Note>(
+        page: { _ throws(SourceError) in throw .because(.unreachable) },
+        item: { _ throws(SourceError) in throw .because(.unsupported) }
+      ).lookingUpSynced(in: records, scanning: capacity, now: today.now)
+      let error = await #expect(throws: SourceError.self) { try await scanning.item(96) }
+      #expect(error?.remedy == remedy, "\(capacity)")
+    }
   }
 
   @Test func `a record is no older than its last change, nor newer than the sync that missed it`()

@@ -2325,6 +2325,59 @@ import Testing
     #expect(list(.heroes, several).contains("match “&#34;lazy dog&#34; fox”."))
   }
 
+  @Test func `a record of which the service was not asked leads to it`() {
+    let error = SourceError(.notFound, "hero 7 not found", remedy: .refresh)
+    let heroes = MadeUpSource.heroes
+    let html = pages.page(
+      SourceContent(
+        source: heroes, query: .plain,
+        detail: DetailContent(id: "7", answer: .failure(Problem(error)), history: nil)),
+      part: .detail)
+    #expect(html.contains(#"href="/sources/heroes/7?cache=reload">"#), "\(html)")
+    #expect(html.contains("<span>Ask the service</span>"))
+    #expect(!html.contains("ache=reload asks"))
+  }
+
+  @Test func `a search that scans a part leads to the cached records that match`() {
+    let query = ServedQuery(query: "zz")
+    func page(_ words: String) -> String {
+      var summary = ListingSummary(count: 0, next: PageCursor("c1"))
+      summary.warnings = [SourceWarning("heroes", Warning(.scanned, words))]
+      let listing = ServedListing(records: [], summary: summary)
+      return pages.page(
+        SourceContent(source: MadeUpSource.heroes, query: query, list: .success(listing)))
+    }
+    let words = "searched only the first 1,000 records"
+    let link =
+      #"<a class="button primary" href="/sources/heroes?query=zz&#38;cache=offline">Search the cached records</a>"#
+    #expect(page("\(words); an offline search finds cached ones that match").contains(link))
+    #expect(!page(words).contains("Search the cached records"))
+    #expect(page(words).contains(">Search further</a>"))
+  }
+
+  @Test func `facets of a part of a list say so`() {
+    let source = MadeUpSource.heroes
+    let query = ServedQuery(showsFilters: true)
+    let gap = Warning(.incomplete, "limited to cached records: 3 of 5 heroes are cached")
+    func page(saying warnings: [SourceWarning]) -> String {
+      var list = source.page(query)
+      list.summary.warnings = warnings
+      var content = SourceContent(source: source, query: query, list: .success(list))
+      content.facets = [
+        Facet(
+          field: "tags", label: "Tags", isRange: false,
+          values: ["a", "b"].map { Facet.Value(text: $0, count: 2, condition: "tags=\($0)") },
+          missing: 0)
+      ]
+      content.gap = gap
+      return pages.page(content)
+    }
+    let note = #"<p class="note">Limited to cached records: 3 of 5 heroes are cached.</p>"#
+    #expect(page(saying: []).contains(note))
+    // Where the list says it, it is said once.
+    #expect(!page(saying: [SourceWarning("heroes", gap)]).contains(note))
+  }
+
   @Test func `a time to try again is named once`() {
     let error = SourceError(
       .rateLimited, "rate limited", remedy: "retry in 20 s", retryAfter: .seconds(20))

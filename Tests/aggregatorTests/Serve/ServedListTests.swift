@@ -259,6 +259,106 @@ import Testing
     #expect(codes?.filter { $0 == "sentFewer" }.count == 1, "\(answer.text)")
   }
 
+  /// A list of 1,500 records in pages of 100, which cannot look up one of them.
+  private func longList() throws -> (
+    source: ServedPlugin<DeclaredPlugin>, api: API
+  ) {
+    let server = try LoopbackServer { request in
+      let page = request.query["page"].flatMap { Int($0) } ?? 1
+      let rows = (0..<1500).dropFirst((page - 1) * 100).prefix(100).map {
+        #"{"id": \#($0), "name": "lamp \#($0)", "n": \#($0 % 50)}"#
+      }
+      return .json(#"{"rows": [\#(rows.joined(separator: ","))], "total": 1500}"#)
+    }
+    let manifest = """
+      {"url": "\(server.baseURL)/things", "rows": "rows", "id": "id", "page": "page=1", "total": "total", \
+      "paging": "proved", "rate": "off", "fields": ["name", "n"], "title": "name"}
+      """
+    let environment = PluginEnvironment(
+      settings: SourceSettings([:]), transport: HTTPTransport(), store: InMemoryStore())
+    let things = ServedPlugin(
+      DeclaredPlugin("things", try Manifest(reading: Data(manifest.utf8))), in: environment)
+    let api = API(
+      sources: [things], sql: nil, adding: nil, syncs: SyncJobs(in: environment),
+      now: { MadeUpSource.now })
+    return (things, api)
+  }
+
+  @Test func `what is said of a part of a list names the part, and has no total for programs`()
+    async throws
+  {
+    let (things, api) = try longList()
+    _ = try await things.sync(pages: 12) { _ in }
+    let gap = try #require(try await things.cacheGap(.plain))
+    #expect(gap.warning.message.hasPrefix("limited to cached records: 1,200 of 1,500 "))
+    let facets = try await api.response(
+      to: ServerRequest(method: "GET"), for: RoutePath(.facets, "things"))
+    #expect(facets.text.contains(gap.warning.message), "\(facets.text)")
+    var query = ServedQuery(limit: 1, conditions: ["n<10"])
+    #expect(try await things.page(query).summary.total == nil)
+    query.isForPeople = true
+    #expect(try await things.page(query).summary.total == 240)
+    let whole = ServedQuery(isWhole: true, conditions: ["n<10"])
+    let summary = try await things.page(whole).summary
+    #expect(summary.count == 240 && summary.total == nil)
+    #expect(try await things.sync(pages: nil) { _ in }.isComplete)
+    #expect(try await things.cacheGap(.plain) == nil)
+    #expect(try await things.page(whole).summary.total == 300)
+  }
+
+  @Test func `a search of all sources has cached matches that a scan does not reach`() async throws
+  {
+    let (things, api) = try longList()
+    _ = try await things.sync(pages: 12) { _ in }
+    let query = ServedQuery(query: "1150")
+    let scanned = try await things.page(query)
+    #expect(scanned.records.isEmpty && scanned.findsMoreOffline)
+    let found = try #require(try await api.results(of: query).first).page.get()
+    #expect(found.records.map(\.id) == ["1150"])
+    let provenance = try #require(found.summary.provenance)
+    #expect(provenance.origin == .cached && provenance.reason == nil)
+    #expect(found.summary.warnings.map(\.warning.code) == [.scanned, .incomplete])
+  }
+
+  @Test func `a missing record names what can still find it`() async throws {
+    func problem(
+      _ source: ServedPlugin<DeclaredPlugin>, _ cache: ServedQuery.Cache = .normal
+    ) async throws -> Problem {
+      let error = await #expect(throws: SourceError.self) {
+        _ = try await source.record("9999", ServedQuery(cache: cache))
+      }
+      return Problem(try #require(error))
+    }
+    let (things, _) = try longList()
+    let sync = "sync things to ask the service for all records"
+    // The first records prove nothing of the others, before a sync and after it.
+    let scanned = try await problem(things)
+    #expect(scanned.status == 404 && scanned.hint == sync, "\(scanned)")
+    #expect(try await things.sync(pages: nil) { _ in }.isComplete)
+    for cache in [ServedQuery.Cache.normal, .reload] {
+      let missing = try await problem(things, cache)
+      #expect(missing.status == 404 && missing.hint == sync && !missing.isUnasked, "\(missing)")
+    }
+    // A short list can be looked through.
+    let server = try LoopbackServer { _ in .json(#"[{"id": 1, "name": "lamp", "n": 1}]"#) }
+    let short = try added(server).source
+    #expect(try await short.sync(pages: nil) { _ in }.isComplete)
+    let unasked = try await problem(short)
+    #expect(unasked.isUnasked && unasked.hint == "cache=reload asks the service", "\(unasked)")
+    let asked = try await problem(short, .reload)
+    #expect(asked.code == "notFound" && !asked.isUnasked && asked.hint == nil, "\(asked)")
+  }
+
+  @Test func `an answer of local data alone does not name a time to try again`() async throws {
+    let (things, _) = try longList()
+    let error = await #expect(throws: (any Error).self) {
+      _ = try await things.record("1", ServedQuery(cache: .offline))
+    }
+    let problem = Problem(try #require(error))
+    #expect(problem.code == "offline" && problem.status == 503, "\(problem)")
+    #expect(problem.hint == nil && problem.retryAfter == nil, "\(problem)")
+  }
+
   @Test func `facets for people keep fields whose values select nothing`() async throws {
     let things = try await things([2, 1])
     func fields(_ isForPeople: Bool) async throws -> [String] {
@@ -414,7 +514,9 @@ import Testing
       let regions = try #require(facets.first { $0.field == "region" })
       #expect(!regions.isRange && regions.values.count > 3)
       for value in regions.values {
-        let query = ServedQuery(query: words, limit: 1, conditions: [value.condition])
+        // Programs have no total of samples.
+        let query = ServedQuery(
+          query: words, limit: 1, conditions: [value.condition], isForPeople: true)
         let page = try await source.page(query)
         #expect(page.summary.total == value.count, "\(value)")
         #expect(page.summary.provenance?.origin == .bundled)
@@ -512,7 +614,8 @@ import Testing
       ServedQuery(query: "agility", cache: .offline, isForPeople: true))
     #expect(!page.summary.warnings.contains { $0.warning.code == .noMatches })
     let value = try #require(page.advice?.filters.first?.values.first)
-    let list = try await heroes.page(ServedQuery(limit: 1, conditions: [value.condition]))
+    let list = try await heroes.page(
+      ServedQuery(limit: 1, conditions: [value.condition], isForPeople: true))
     #expect(list.summary.total == value.count && value.count > 1)
   }
 
