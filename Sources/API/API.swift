@@ -585,11 +585,10 @@ extension ServedSource {
     do {
       var page = try await page(query)
       // A scan that has not found any leaves out cached ones that match.
-      if page.findsMoreOffline, page.records.isEmpty,
+      if page.records.isEmpty, let scan = page.matchesOffline,
         var cached = try? await self.page(query.with(\.cache, .offline)), !cached.records.isEmpty
       {
-        cached.summary.provenance?.reason = page.summary.provenance?.reason
-        cached.summary.warnings = page.summary.warnings + cached.summary.warnings
+        cached.summary.provenance?.reason = SourceError(.unsupported, scan.message)
         page = cached
       }
       // The number of few cached records that match is known soon.

@@ -341,9 +341,9 @@ package struct ServedListing: Sendable {
     self.body = body
   }
 
-  /// True for a search of a part of the records of the service that cached ones match which it has not reached.
-  package var findsMoreOffline: Bool {
-    summary.warnings.contains(where: \.warning.findsMoreOffline)
+  /// The warning of a search of a part of the records of the service that cached ones match which it has not reached.
+  package var matchesOffline: Warning? {
+    summary.warnings.map(\.warning).first(where: \.findsMoreOffline)
   }
 
   /// No records.

@@ -239,7 +239,7 @@ extension HTMLRenderer {
       button(content.query.forLinks.with(\.cursor, next.description), "Search further")
     }
     let cached =
-      page?.findsMoreOffline == true
+      page?.matchesOffline != nil
       ? button(all.with(\.query, query).with(\.cache, .offline), "Search the cached records") : nil
     let matching = matchingFilters(content)
     let isOnlyWay = further == nil && matching.isEmpty && page?.suggestion == nil

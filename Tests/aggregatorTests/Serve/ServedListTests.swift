@@ -312,12 +312,12 @@ import Testing
     _ = try await things.sync(pages: 12) { _ in }
     let query = ServedQuery(query: "1150")
     let scanned = try await things.page(query)
-    #expect(scanned.records.isEmpty && scanned.findsMoreOffline)
+    #expect(scanned.records.isEmpty && scanned.matchesOffline != nil)
     let found = try #require(try await api.results(of: query).first).page.get()
     #expect(found.records.map(\.id) == ["1150"])
     let provenance = try #require(found.summary.provenance)
-    #expect(provenance.origin == .cached && provenance.reason == nil)
-    #expect(found.summary.warnings.map(\.warning.code) == [.scanned, .incomplete])
+    #expect(provenance.origin == .cached && provenance.reason?.code == .unsupported)
+    #expect(found.summary.warnings.map(\.warning.code) == [.incomplete])
   }
 
   @Test func `a missing record names what can still find it`() async throws {
