@@ -53,10 +53,14 @@ package struct IndexedSource<Item: SourceRecord>: DataSource {
       let (items, unreadable) = index.records.decoded(stored)
       guard items.count == shown.count, unreadable.count == 0, items.allSatisfy(selection.matches)
       else { continue }
-      let sync = try await index.records.completeSync()
+      var date = try await index.records.completeSync()?.begun
+      if date == nil {
+        // A record that was fetched again unchanged is as old as its page.
+        date = [table.oldest, try await index.records.oldestPage()].compactMap(\.self).max()
+      }
       var page = Page(
         items, total: rows.count,
-        provenance: Provenance(.cached, fetchedAt: sync?.begun ?? table.oldest),
+        provenance: Provenance(.cached, fetchedAt: date),
         unreadable: request.cursor == nil ? table.unreadable : .none)
       page.excludesDeleted = true
       if shown.endIndex < rows.endIndex {

@@ -61,8 +61,10 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     }
     var page = try recordStore.page(slice, next: slice.hasMore ? last : nil, seal)
     if isUnmatched { page.provenance.fetchedAt = try await recordStore.oldestFetch() }
-    // A record is as old as its last change, but the last sync has seen it.
-    page.provenance.fetchedAt = sync?.begun ?? page.provenance.fetchedAt
+    // A record is as old as its last change, but the last sync, or the last fetch of its page, has seen it.
+    var dates = [page.provenance.fetchedAt]
+    if sync == nil { dates.append(try await recordStore.oldestPage()) }
+    page.provenance.fetchedAt = sync?.begun ?? dates.compactMap(\.self).max()
     if isOnly, sync == nil, start == nil {
       page.warnings.append(
         Warning(.incomplete, "the last sync was not complete: records may be missing"))

@@ -243,15 +243,34 @@ extension RecordStore {
   /// It is that of the oldest page unless a sync has been complete, or other records are cached, which pages say nothing of.
   package func oldestFetch() async throws(SourceError) -> Date? {
     if let begun = try await completeSync()?.begun { return begun }
-    let state = try await store.state(of: source, checkpoints: [])
-    let pages = state.pages
+    if let date = try await oldestPage() { return date }
+    let pages = try await store.state(of: source, checkpoints: []).pages
     var oldest: Date?
     if let key = pages.last?.key { oldest = try await store.page(key, of: source)?.fetchedAt }
-    let listed = pages.reduce(0) { $0 + ($1.page.rows ?? 0) }
-    if let oldest, state.status.records <= listed { return oldest }
     // The first to be fetched; a record that has changed since is newer.
     let first = try await slice(PageRequest(limit: 1000), after: nil).slice.records
     return (first.map(\.savedAt) + [oldest].compactMap(\.self)).min()
+  }
+
+  /// The time since which the cached records were fetched, as their pages tell, which save no record that they find unchanged;
+  /// `nil` if these may not have all of them.
+  package func oldestPage() async throws(SourceError) -> Date? {
+    let state = try await store.state(of: source, checkpoints: [])
+    // Others are of single records.
+    let pages = state.pages.filter { $0.page.rows != nil }
+    let known = state.status.knownUpstream
+    let listed = pages.reduce(0) { $0 + ($1.page.rows ?? 0) }
+    guard let last = pages.last, state.status.records <= listed else { return nil }
+    if listed > known, pages.count > 1 {
+      // Newer pages, for example larger ones, may have the records of the oldest.
+      var seen: Set<Int64> = []
+      for (key, _) in pages.prefix(10) {
+        guard let page = try await store.page(key, of: source) else { continue }
+        seen.formUnion(page.records.map(\.position))
+        if seen.count >= known { return page.fetchedAt }
+      }
+    }
+    return try await store.page(last.key, of: source)?.fetchedAt
   }
 
   /// The last sync, if all records of the service are stored; `nil` if they may not be, or may be those of another

@@ -43,6 +43,26 @@ struct CachedTests {
     #expect(second.provenance.reason == nil)
   }
 
+  @Test func `records that were fetched again unchanged are as old as their page`() async throws {
+    let records = RecordStore("notes", in: store, text: Note.text)
+    func fetch(_ limit: Int) async throws {
+      today.turn(by: 600)
+      _ = try await cached().page(PageRequest(limit: limit))
+    }
+    try await fetch(30)
+    try await fetch(30)
+    #expect(try await records.oldestFetch() == .day(1200))
+    let request = PageRequest(limit: 5)
+    #expect(try await records.records.page(request).provenance.fetchedAt == .day(1200))
+    // A smaller page says nothing of the other records; a larger one has them all.
+    try await fetch(4)
+    #expect(try await records.oldestFetch() == .day(1200))
+    #expect(try await records.records.page(request).provenance.fetchedAt == .day(1200))
+    try await fetch(40)
+    #expect(try await records.oldestFetch() == .day(2400))
+    #expect(try await records.records.page(request).provenance.fetchedAt == .day(2400))
+  }
+
   @Test func `does not cache a page without a readable row`() async throws {
     var unread = Page<Note>.notes([])
     unread.unreadable = UnreadableRows(count: 4, firstReason: "row 1: id is missing")

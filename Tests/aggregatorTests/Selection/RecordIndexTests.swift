@@ -55,6 +55,21 @@ import Testing
     _ = try await records.save(things, at: Date())
   }
 
+  @Test func `a selection is as old as the last fetch of its records, changed or not`()
+    async throws
+  {
+    var page = PageMetadata(next: nil, total: nil, endpoint: nil)
+    page.rows = 3
+    let things = (0..<3).map { Thing(id: $0) }
+    for seconds in [1_800_000_000.0, 1_800_000_600] {
+      let date = Date(timeIntervalSince1970: seconds)
+      _ = try await records.save(things, page: (key: "first", page: page), at: date)
+      for source in try sources(["id>0"], nil) {
+        #expect(try await source.page(PageRequest()).provenance.fetchedAt == date)
+      }
+    }
+  }
+
   private func sources(
     _ conditions: [String], _ order: String?
   ) throws -> [any DataSource<Thing>] {
