@@ -56,20 +56,44 @@ package struct SelectionText: Hashable, Codable, Sendable {
 }
 
 extension SelectionText {
-  /// The conditions as one, with that of a value of a facet in the place of those that read its field alone; errors have
+  /// The conditions as one, with that of a value of a facet in the place of those that its counts leave out; errors have
   /// the code `usage`.
   package func condition(
-    with value: Facet.Value, of field: String
+    with value: Facet.Value, of facet: Facet
   ) throws(CommandError) -> String {
     do throws(FilterError) {
+      let own = try ownParts(of: facet)
       var parts: [TypedFilter] = []
       for text in conditions { parts += try TypedFilter(text).conjuncts }
-      parts.removeAll { $0.conditions.allSatisfy { $0.field == field } }
-      parts += try TypedFilter(value.condition).conjuncts
-      return TypedFilter.all(parts).quoted
+      var added = try TypedFilter(value.condition).conjuncts
+      if facet.isDivided, let range = RangeBounds(own),
+        let part = RangeBounds(added)?.within(range).condition
+      {
+        parts.removeAll(where: own.contains)
+        added = try TypedFilter(part).conjuncts
+      } else if !facet.isWithinOwnConditions {
+        parts.removeAll(where: own.contains)
+      }
+      parts += added.filter { !parts.contains($0) }
+      return parts.map(\.typed).joined(separator: " and ")
     } catch {
       throw CommandError(error)
     }
+  }
+
+  /// The conditions that the counts of a facet leave out, as one text; `nil` for none.
+  package func omission(from facet: Facet) -> String? {
+    guard !facet.isWithinOwnConditions, let own = try? ownParts(of: facet), !own.isEmpty else {
+      return nil
+    }
+    return own.map(\.typed).joined(separator: " and ")
+  }
+
+  /// The conditions on the field of a facet alone.
+  private func ownParts(of facet: Facet) throws(FilterError) -> [TypedFilter] {
+    var parts: [TypedFilter] = []
+    for text in conditions { parts += try TypedFilter(text).conjuncts }
+    return parts.filter { $0.conditions.allSatisfy { $0.field == facet.field } }
   }
 
   /// The field and the text of the last condition that compares with `=`; `nil` if there is none.
@@ -79,6 +103,17 @@ extension SelectionText {
       !text.isEmpty
     else { return nil }
     return (last.field, text)
+  }
+}
+
+extension TypedFilter {
+  /// The filter as a part of others that must all hold, as people type it: a number has no quotes.
+  fileprivate var typed: String {
+    guard case .condition(let condition) = self,
+      case .compare(let comparison, let text) = condition.test,
+      Double(text) != nil, text.first?.isLetter == false
+    else { return TypedFilter.all([self]).quoted }
+    return "\(condition.field.asField)\(comparison.rawValue)\(text)"
   }
 }
 

@@ -259,10 +259,12 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     let local = try await plugin.localRecords(in: environment)
     if let index, local.isCached {
       return try await index.facets(
-        of: fields, selectedBy: selection, matching: words, keepsUniform: true)
+        of: fields, selectedBy: selection, matching: words, keepsUniform: true,
+        dividesRanges: true)
     }
     let page = try await Self.page(PageRequest(matching: words, limit: 100_000), of: local.source)
-    return try selection.facets(of: fields, in: page?.records ?? [], keepsUniform: true)
+    return try selection.facets(
+      of: fields, in: page?.records ?? [], keepsUniform: true, dividesRanges: true)
   }
 
   private func window(

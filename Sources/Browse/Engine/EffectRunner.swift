@@ -495,7 +495,7 @@ package final class EffectRunner: Sendable {
     let text = SelectionText(conditions: request.condition.isEmpty ? [] : [request.condition])
     var rows: [BrowsedRow] = []
     for value in facet.values + [facet.empty] where value.count > 0 {
-      let condition = try text.condition(with: value, of: field.name)
+      let condition = try text.condition(with: value, of: facet)
       let name = value.text.isEmpty ? "(none)" : value.text
       var row = BrowsedRow(
         id: condition, name: name, cells: [name, "\(value.count)"],
@@ -505,8 +505,12 @@ package final class EffectRunner: Sendable {
       ])
       rows.append(row)
     }
-    let rarer = facet.omitted > 0 ? ["\(facet.omitted) rarer values are not shown"] : []
-    return BrowsedWindow(columns: columns, rows: rows, total: rows.count, warnings: rarer)
+    let words = [
+      text.omission(from: facet).map { "counted without \($0)" },
+      facet.omitted > 0 ? "\(facet.omitted) rarer values are not shown" : nil,
+    ].compactMap(\.self).joined(separator: " · ")
+    return BrowsedWindow(
+      columns: columns, rows: rows, total: rows.count, warnings: words.isEmpty ? [] : [words])
   }
 
   // MARK: - Files

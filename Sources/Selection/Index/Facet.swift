@@ -38,6 +38,9 @@ package struct Facet: Hashable, Sendable {
   /// True for values of lists, of which a record can have several.
   package var isOfLists = false
 
+  /// True if the counts are of the records that conditions on the field have left.
+  package var isWithinOwnConditions: Bool { isDivided || isOfLists }
+
   /// True if all records have the same value, or none has one, so that a value selects nothing.
   package var isUniform: Bool { values.isEmpty || values.count == 1 && missing == 0 }
 

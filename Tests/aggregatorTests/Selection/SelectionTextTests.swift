@@ -30,6 +30,32 @@ import Testing
     #expect(error?.message == #"invalid condition "size is null": no operator (character 6)"#)
   }
 
+  @Test func `a value of a facet replaces the conditions that its counts leave out`() throws {
+    let text = SelectionText(conditions: ["text=a and id>100 and id!=120"])
+    func facet(_ condition: String) -> Facet {
+      let value = Facet.Value(text: "", count: 1, condition: condition)
+      return Facet(field: "id", label: "ID", isRange: true, values: [value], missing: 0)
+    }
+    var range = facet("id>=100 and id<150")
+    func condition(_ text: SelectionText = text) throws -> String {
+      try text.condition(with: range.values[0], of: range)
+    }
+    #expect(try condition() == #"text="a" and id>=100 and id<150"#)
+    #expect(text.omission(from: range) == "id>100 and id!=120")
+    #expect(SelectionText(conditions: ["text=a"]).omission(from: range) == nil)
+    // Finer ranges are of what the conditions have left.
+    range.isDivided = true
+    #expect(try condition() == #"text="a" and id>100 and id!=120 and id>=100 and id<150"#)
+    #expect(text.omission(from: range) == nil)
+    let above = SelectionText(conditions: ["id>100 and text=a"])
+    #expect(try condition(above) == #"text="a" and id>100 and id<150"#)
+    // Of lists, a record can have several values.
+    range = facet("id=5")
+    range.isOfLists = true
+    #expect(try condition(SelectionText(conditions: ["id=4"])) == "id=4 and id=5")
+    #expect(try condition(SelectionText(conditions: ["id=5"])) == "id=5")
+  }
+
   @Test func `what repeats counts once, and there is a limit to the rest`() throws {
     let order = try RecordOrder(
       Array(repeating: "id", count: 3000) + ["-id", "-text", "text"], Self.fields)
