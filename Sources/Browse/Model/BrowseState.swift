@@ -797,7 +797,8 @@ package struct BrowseState: Sendable {
     case .sources:
       let shown = shownSources
       guard !shown.isEmpty else { break }
-      let place = shown.firstIndex(of: opened) ?? 0
+      // From one that does not match, the first is the next.
+      let place = shown.firstIndex(of: opened) ?? -1
       open(shown[max(0, min(place + max(-place, min(count, shown.count)), shown.count - 1))])
     case .list:
       cardTop = 0
@@ -1030,9 +1031,6 @@ package struct BrowseState: Sendable {
       request.condition = line.text
       return line.text.nonBlank == nil ? [] : [.preview(request)]
     }
-    if kind == .source, let first = shownSources.first, !shownSources.contains(opened) {
-      open(first)
-    }
     guard kind == .filter || kind == .pick else { return [] }
     cardTop = 0
     filter(line.text)
@@ -1100,10 +1098,12 @@ package struct BrowseState: Sendable {
             replaces: replaced == text))
       ]
     case .source:
-      guard !sources(matching: text).isEmpty else {
+      let matching = sources(matching: text)
+      guard let first = matching.first else {
         notice = Notice(.note, "No source matches")
         break
       }
+      if !matching.contains(opened) { open(first) }
       pane = .list
     case .pick: break
     }
@@ -1169,7 +1169,11 @@ package struct BrowseState: Sendable {
   }
 
   private mutating func mark(andMoveBy step: Int) -> [BrowseEffect] {
-    guard picking?.takesSeveral == true, let id = list.selected?.id else { return [] }
+    guard picking?.takesSeveral == true else {
+      notice = Notice(.note, "Only one record can be picked (several: pick --multi)")
+      return []
+    }
+    guard let id = list.selected?.id else { return [] }
     if let index = picking?.marked.firstIndex(of: id) {
       picking?.marked.remove(at: index)
     } else {

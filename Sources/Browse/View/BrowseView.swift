@@ -129,20 +129,19 @@ package struct BrowseView {
       screen.put(
         numbers, at: area.endColumn - width - 1, row, width: width,
         source.sync != nil ? theme.hint : theme.label)
-      if isOpened, drawn.state.pane == .sources {
+      // The one that Enter opens while names are typed.
+      let isSelected = shown.contains(drawn.state.opened) ? isOpened : offset == 0
+      if isSelected, drawn.state.pane == .sources {
         screen.add(theme.selected, to: Area(area.column, row, area.width, 1))
       }
     }
   }
 
   private func shortAge(_ date: Date) -> String {
-    let seconds = max(0, drawn.state.now.timeIntervalSince(date))
-    return switch seconds {
-    case ..<60: "now"
-    case ..<3600: "\(Int(seconds / 60))m"
-    case ..<86_400: "\(Int(seconds / 3600))h"
-    default: "\(Int(min(seconds / 86_400, 9999)))d"
-    }
+    // As the title of the list rounds it: `75 s ago`, `3 days ago`.
+    let words = date.age(at: drawn.state.now).split(separator: " ")
+    guard drawn.state.now.timeIntervalSince(date) >= 60, words.count > 1 else { return "now" }
+    return "\(words[0])\(words[1].prefix(1))"
   }
 
   // MARK: - The list
@@ -315,7 +314,7 @@ package struct BrowseView {
       } else if let badge {
         switch badge.kind {
         case .live: (badge.label, theme.id)
-        case .cached: (badge.label(at: drawn.state.now), theme.hint)
+        case .cached: (cachedLabel(badge), theme.hint)
         case .bundled, .offline: (badge.label(at: drawn.state.now), theme.warning)
         }
       } else {
@@ -331,6 +330,14 @@ package struct BrowseView {
     let column = max(area.column, area.endColumn - shown.displayWidth - 1)
     screen.put(shown, at: column, area.row, width: area.endColumn - column, style)
     return column
+  }
+
+  /// The label of cached records, of which a refresh may have fetched a part again.
+  private func cachedLabel(_ badge: OriginBadge) -> String {
+    guard drawn.state.source.refreshed?.badge.kind == .live, let date = badge.fetchedAt else {
+      return badge.label(at: drawn.state.now)
+    }
+    return "Cached, oldest page \(date.age(at: drawn.state.now))"
   }
 
   /// The sign of the order of the list by a field; empty for another one.

@@ -126,6 +126,15 @@ import Testing
     #expect(browsing.text.contains("1432  3h") && browsing.text.contains("● Cached 3 h ago"))
   }
 
+  @Test(arguments: [(30.0, "now"), (75, "75s"), (95, " 2m"), (5400, "90m"), (90_000, "25h")])
+  func `the age of a source is rounded as that of its list`(age: Double, text: String) throws {
+    var browsing = BrowsingState(["heroes"])
+    browsing.open("heroes", width: 120, height: 24)
+    let date = BrowsingState.now.addingTimeInterval(-age)
+    browsing.handle(.status("heroes", SourceStatus(count: 150, fetchedAt: date)))
+    #expect(browsing.text.contains(" 150 \(text) "), "\(browsing.text)")
+  }
+
   @Test func `the age of a source is that of its oldest record, also beside a newer list`() throws {
     var browsing = try browsing(120, 24)
     let old = BrowsingState.now.addingTimeInterval(-86_400 * 3)

@@ -110,6 +110,7 @@ import Testing
     single.press(.tab)
     #expect(!single.text.contains("marked"))
     #expect(!single.text.contains("Tab marks"))
+    #expect(single.text.contains("Only one record can be picked (several: pick --multi)"))
     #expect(single.press(.enter) == [.pick(["0"])])
   }
 
