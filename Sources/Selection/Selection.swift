@@ -89,6 +89,12 @@ extension SelectionText {
     return own.map(\.typed).joined(separator: " and ")
   }
 
+  /// The values of a field that conditions ask for which must all hold.
+  func values(of field: String) -> [String] {
+    let parts = conditions.flatMap { (try? TypedFilter($0).conjuncts) ?? [] }
+    return parts.filter { $0.conditions.first?.field == field }.flatMap(\.equalValues)
+  }
+
   /// The conditions on the field of a facet alone.
   private func ownParts(of facet: Facet) throws(FilterError) -> [TypedFilter] {
     var parts: [TypedFilter] = []
@@ -107,6 +113,15 @@ extension SelectionText {
 }
 
 extension TypedFilter {
+  /// The values of which a field must have one; none for any other filter.
+  package var equalValues: [String] {
+    guard case .condition(let condition) = self else { return [] }
+    return switch condition.test {
+    case .compare(.equal, _), .oneOf: condition.values
+    case .compare, .range, .pattern: []
+    }
+  }
+
   /// The filter as a part of others that must all hold, as people type it: a number has no quotes.
   fileprivate var typed: String {
     guard case .condition(let condition) = self,

@@ -20,7 +20,7 @@ package struct Facet: Hashable, Sendable {
   /// True for ranges of numbers or dates in ascending order; values begin with the most frequent one.
   package let isRange: Bool
   /// All ranges, or the most frequent values.
-  package let values: [Value]
+  package private(set) var values: [Value]
   /// The number of records without a value.
   package let missing: Int
   /// The least and the largest of numbers in ranges; none of other values.
@@ -56,6 +56,11 @@ package struct Facet: Hashable, Sendable {
     let alike = texts.filter { FoldedText($0).text.hasPrefix(typed) }
     return alike.isEmpty
       ? [nearest(to: text, in: texts)].compactMap(\.self) : Array(alike.prefix(3))
+  }
+
+  fileprivate mutating func add(_ value: Value) {
+    values.append(value)
+    if value.count > 0 { omitted -= 1 }
   }
 
   /// The records without a value.
@@ -174,6 +179,9 @@ extension RecordTable {
         facet = finer
       }
       facet.isOfLists = isOfLists
+      if keepsUniform {
+        column.keep(selection.text.values(of: field.name), in: &facet, of: counted)
+      }
       // What was chosen of lists can be left again.
       if keepsUniform || !facet.isUniform || isOfLists && isChosen { facets.append(facet) }
     }
@@ -312,6 +320,18 @@ extension Column {
     facet.different = texts.map { Set($0.joined()).count } ?? values.count
     facet.isNearlyUnique = texts != nil && facet.different > 10 && facet.different * 4 > codes.count
     return facet
+  }
+
+  /// Adds values that are chosen, of those that the column has: they are rarer than others, or no record in `rows` has them.
+  fileprivate func keep(_ chosen: [String], in facet: inout Facet, of rows: [Int]) {
+    let chosen = chosen.filter { text in !facet.values.contains { $0.text == text } }
+    guard !chosen.isEmpty, case .values(let texts) = facetShape(of: facet.field) else { return }
+    let counts = counts(in: rows)
+    for text in Set(chosen).sorted() where texts.contains(where: { $0.contains(text) }) {
+      let count = zip(texts, counts).reduce(0) { $0 + ($1.0.contains(text) ? $1.1 : 0) }
+      let condition = TypedCondition(facet.field, .equal, text).quoted
+      facet.add(Facet.Value(text: text, count: count, condition: condition))
+    }
   }
 
   /// The most frequent texts, and the number of the others.

@@ -42,6 +42,8 @@ extension HTMLRenderer {
       WebAddress.record(source.name, record.id, $0)
     }
     let numbers = content.sample.with([record])
+    let (kind, id) = (source.noun.singular.safeLine.capitalizedFirst, record.id.safeLine)
+    let isNamedSo = record.name == "\(kind) \(record.id)"
     let links = content.detail?.links ?? RecordLinks()
     // A record that a field of the heading leads to may have the same ID.
     let lines = record.card.filter { !$0.isHeading || links.targets[$0.field] != nil }
@@ -59,8 +61,8 @@ extension HTMLRenderer {
       <article>
       \(image)
       <h2 id="detail-title" tabindex="-1" dir="auto">\(record.name.safeLine)</h2>
-      <div class="bar"><p class="id">\(source.noun.singular.safeLine.capitalizedFirst) \
-      <bdi>\(record.id.safeLine)</bdi></p>\(dataMenu(record, source))\(badgeHTML)</div>
+      <div class="bar">\(isNamedSo ? nil : #"<p class="id">\#(kind) <bdi>\#(id)</bdi></p>"# as HTML)\
+      \(dataMenu(record, source))\(badgeHTML)</div>
       \(removal(page, content.detail?.history))
       \(badge.map { Array($0.notesHTML().dropFirst(isKeyless ? 1 : 0)) } ?? [])
       <dl>

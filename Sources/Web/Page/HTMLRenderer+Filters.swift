@@ -80,7 +80,7 @@ extension HTMLRenderer {
       case .date: .string(text)
       case .text, .list, .any, nil: nil
       }
-    return value?.written(in: field) ?? text
+    return value.map { ($0.written(in: field) ?? text).withMinus } ?? text
   }
 
   /// The filters and the order of the list, as the end of a sentence; `nil` for neither.
@@ -454,8 +454,8 @@ extension HTMLRenderer {
     }
     // In hundredths of the largest one.
     let length =
-      isEmpty || value.count == 0
-      ? 0 : max(3, (value.count * 100 + choice.most - 1) / max(1, choice.most))
+      value.count == 0
+      ? 0 : min(100, max(3, (value.count * 100 + choice.most - 1) / max(1, choice.most)))
     let bar: HTML =
       facet.isRange && !isEmpty
       ? #"<rect y="\#(100 - length)" width="100" height="\#(length)"\#(attribute: "fill-opacity", isOn || facet.isDivided || choice.own.isEmpty ? nil : ".4")/>"#
@@ -520,7 +520,7 @@ private struct FacetChoice {
     } else {
       span = nil
     }
-    most = facet.values.map(\.count).max() ?? 1
+    most = max(facet.values.map(\.count).max() ?? 1, facet.isRange ? 0 : facet.missing)
   }
 
   func isChosen(_ value: Facet.Value) -> Bool {
@@ -606,15 +606,6 @@ extension [String] {
 }
 
 extension TypedFilter {
-  /// The values of which a field must have one; none for any other filter.
-  fileprivate var equalValues: [String] {
-    guard case .condition(let condition) = self else { return [] }
-    return switch condition.test {
-    case .compare(.equal, _), .oneOf: condition.values
-    case .compare, .range, .pattern: []
-    }
-  }
-
   /// The values that a field must not have; none for any other filter.
   fileprivate var excludedValues: [String] {
     switch self {

@@ -235,10 +235,11 @@ extension HTMLRenderer {
   private func downloads(_ text: String) -> HTML {
     let command = "\(program) sql \(text.shellQuoted)".safeCell
     let isShort = text.unicodeScalars.count <= ServedSQL.maxLength
+    let table = text.firstMatch(of: /\b(?i:from)\s+"?(\w[\w-]*)/).map { "\($0.1)-query" }
     return """
       <details class="menu data"><summary class="button">Export</summary>
       <div class="panel">\(isShort ? """
-        <p>All rows as \(formats(ofFile: "result") { WebAddress.api(sql: text, format: $0.rawValue) })</p>
+        <p>All rows as \(formats(ofFile: table ?? "result") { WebAddress.api(sql: text, format: $0.rawValue) })</p>
         """ : """
         <form method="post" action="\(RoutePath(APIPath.sql).text)">All rows as\(hidden("sql", text))\
         \(Format.served.map { format in

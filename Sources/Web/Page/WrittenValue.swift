@@ -84,12 +84,14 @@ extension ServedRecord.Line {
 
 extension JSON {
   fileprivate func html(in field: String, decimals: Int? = nil) -> HTML? {
-    guard let words = written(in: field, decimals: decimals) else { return nil }
-    let exact = cell
+    let (exact, words) = (cell, written(in: field, decimals: decimals))
     if case .string = self {
-      return #"<time datetime="\#(exact)" title="\#(exact)">\#(words)</time>"#
+      return words.map { #"<time datetime="\#(exact)" title="\#(exact)">\#($0)</time>"# }
     }
-    return #"<data value="\#(exact)" title="\#(exact)">\#(words)</data>"#
+    let isNegative = exact.first == "-" && !field.namesNoAmounts
+    return (words ?? (isNegative ? exact : nil)).map {
+      #"<data value="\#(exact)" title="\#(exact)">\#($0.withMinus)</data>"#
+    }
   }
 
   /// The value as people write it; `nil` if that is the value itself.
@@ -149,6 +151,9 @@ extension JSON {
 }
 
 extension String {
+  /// A number with a minus sign in the place of a hyphen.
+  var withMinus: String { first == "-" ? "−\(dropFirst())" : self }
+
   /// `20,000.5` of `20000.5`; `nil` for what has no thousands.
   fileprivate var writtenAmount: String? {
     guard let match = wholeMatch(of: /(-?[0-9]{4,18})(\.[0-9]+)?/), let whole = Int(match.1)

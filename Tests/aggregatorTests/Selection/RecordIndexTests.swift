@@ -241,6 +241,21 @@ import Testing
     #expect(left.first { $0.field == "list" }?.isUniform == true)
   }
 
+  @Test func `a value that is chosen stays in its facet, also if no record has it`() async throws {
+    try await save((0..<40).map { Thing(id: $0, text: $0 < 20 ? "a" : "b", number: Double($0)) })
+    let some = try Selection(
+      SelectionText(conditions: ["text in (a, c)", "number>=20"]), Self.fields, at: Date())
+    func values(keepsUniform: Bool) async throws -> [String] {
+      let facets = try await index.facets(
+        of: Self.fields, selectedBy: some, matching: nil, keepsUniform: keepsUniform)
+      let facet = facets.first { $0.field == "text" }
+      return facet?.values.map { "\($0.text) \($0.count)" } ?? []
+    }
+    #expect(try await values(keepsUniform: true) == ["b 20", "a 0"])
+    // Of what can be chosen, for programs, there is nothing.
+    #expect(try await values(keepsUniform: false) == [])
+  }
+
   @Test func `what is left of a range is divided further`() async throws {
     let things = (0..<600).map { id in
       let month = 1 + id % 12

@@ -363,6 +363,7 @@ import Testing
         ],
       ])
     #expect(html.contains(#"<a href="/sources/heroes/a%2Fb">a/b</a></td>"#))
+    #expect(html.contains(#" download="heroes-query.csv">"#))
     for shown in [
       ">-101.4945<", ">7.5000<", ">61,476.7<", ">1,200.0<", ">0.0001235<", ">0.0000200<", ">3<",
       ">2<", ">1999.0<", ">2000.5<", ">1,999<", ">20,000<",
@@ -1065,6 +1066,33 @@ import Testing
     #expect(html([]).contains(#"<dd dir="auto"><ul class="chips">"#))
   }
 
+  @Test func `a negative number has a minus sign, and its exact value beside it`() {
+    var line = ServedRecord.Line(field: "balance", label: "Balance", value: "-5")
+    line.json = .integer(-5)
+    var source = MadeUpSource.heroes
+    source.records = [ServedRecord("1", "One", [line], card: [line])]
+    for html in [list(source), detail(source, "1", part: .detail)] {
+      #expect(html.contains(#"<data value="-5" title="-5">−5</data>"#))
+    }
+  }
+
+  @Test func `a record that is named by its ID has no second line that repeats it`() {
+    var source = MadeUpSource.heroes
+    let kind = source.noun.singular.capitalizedFirst
+    source.records = [ServedRecord("1", "One", []), ServedRecord("2", "\(kind) 2", [])]
+    let line = #"<p class="id">\#(kind) <bdi>"#
+    #expect(detail(source, "1", part: .detail).contains(line))
+    #expect(!detail(source, "2", part: .detail).contains(line))
+  }
+
+  @Test func `records without a value have a bar, as those with one`() {
+    let value = Facet.Value(text: "a", count: 4, condition: "k=a")
+    let html = facets(
+      [Facet(field: "k", label: "K", isRange: false, values: [value], missing: 8)], [])
+    let lengths = html.matches(of: /<rect width="([0-9]+)" height="100"\/>/).map { String($0.1) }
+    #expect(lengths == ["50", "100"])
+  }
+
   @Test(arguments: [
     (JSON.string("2024-03-04"), "published", "4 Mar 2024"),
     (.string("2024-03-04T09:12:44Z"), "createdAt", "4 Mar 2024, 09:12 UTC"),
@@ -1081,7 +1109,7 @@ import Testing
     var source = MadeUpSource.heroes
     source.records = [ServedRecord("1", "One", [line], card: [line])]
     for html in [list(source), detail(source, "1", part: .detail)] {
-      #expect(html.contains(">\(words)</"))
+      #expect(html.contains(">\(words.replacing("-", with: "−"))</"))
       // The exact value is beside it.
       #expect(html.contains("=\"\(value.cell)\" title=\"\(value.cell)\""))
     }
