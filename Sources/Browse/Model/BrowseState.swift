@@ -171,7 +171,7 @@ package struct BrowseState: Sendable {
   package var now: Date
 
   /// The records that the cache lacks, or may lack, unless the service has just sent all of the list.
-  func gapNote(_ separator: String = " · ") -> Notice? {
+  private func gapNote(_ separator: String = " · ") -> Notice? {
     guard source.isPart, let gap = source.status.gap else { return nil }
     let parts = [gap, source.syncEnd.reason].compactMap(\.self)
     return Notice(.note, parts.joined(separator: separator))

@@ -60,9 +60,8 @@ package struct BrowseLayout: Equatable, Sendable {
     box = hasFrame ? Area(2, 1, width - 4, height - 2) : Area(0, 0, width - 1, height)
     // A message about a line that is being typed is shown as a whole, and so is what went wrong.
     let isWhole = state.prompt != nil || height >= 8 && state.notice?.kind != .note
-    let remark =
-      height < 8
-      ? nil : state.picking != nil ? state.gapNote() : state.showsValues ? state.remark() : nil
+    let isRemarkWhole = height >= 8 && (state.picking != nil || state.showsValues)
+    let remark = isRemarkWhole ? state.remark() : nil
     let message = isWhole ? (state.notice ?? state.conditionPreview ?? remark)?.text.safeLine : nil
     let wanted = message.map { Wrap(width - 2).lines(of: $0).count } ?? (height >= 8 ? 1 : 0)
     let below = max(0, min(wanted, Self.maxNotice, height - 1))

@@ -270,6 +270,22 @@ import Testing
     }
   }
 
+  @Test func `the reason of an origin is whole on a narrow screen`() {
+    var browsing = picking(isOffline: false)
+    browsing.handle(.resized(width: 40, height: 16))
+    var summary = ListingSummary(count: 3)
+    summary.provenance = CombinedProvenance(Provenance(.bundled))
+    summary.provenance?.reason = SourceError(.missingKey, "COMIC_VINE_API_KEY is not set")
+    var window = BrowsedWindow(
+      columns: BrowsingState.columns, rows: BrowsingState.rows(0..<3), total: 3)
+    window.badge = OriginBadge(summary, choosesLocal: false, at: BrowsingState.now)
+    browsing.handle(.window(browsing.state.source.list.request, start: 0, .success(window)))
+    let words = browsing.text.split { $0.isWhitespace }.joined(separator: " ")
+    #expect(
+      words.contains("Showing bundled sample data (COMIC_VINE_API_KEY is not set)"),
+      "\(browsing.text)")
+  }
+
   @Test func `an ID is narrowed last, unless nobody reads it`() {
     let columns = [
       BrowsedColumn("email", "Email"), BrowsedColumn("name", "Name"),
