@@ -183,6 +183,12 @@ import Testing
       "Parquet requires",
     ].compactMap { html.range(of: $0)?.lowerBound }
     #expect(places.count == 6 && places == places.sorted())
+    // Those of a damaged list are fewer than its service has.
+    var page = MadeUpSource.heroes.page(ServedQuery())
+    page.summary.warnings.append(SourceWarning("heroes", Warning(.unreadable, "11 rows")))
+    let damaged = pages.page(
+      SourceContent(source: MadeUpSource.heroes, query: ServedQuery(), list: .success(page)))
+    #expect(damaged.contains("All cached that can be read: "))
     var source = MadeUpSource.heroes
     source.hasStore = false
     #expect(!list(source).contains(command))
