@@ -105,8 +105,7 @@ struct DurationHistogram: Sendable {
   }
 }
 
-/// A writer of the text format 0.0.4 of Prometheus
-/// (https://prometheus.io/docs/instrumenting/exposition_formats/).
+/// A writer of the text format 0.0.4 of Prometheus (https://prometheus.io/docs/instrumenting/exposition_formats/).
 struct MetricsText {
   enum Kind: String { case counter, gauge, histogram }
 

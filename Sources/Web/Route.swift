@@ -190,9 +190,7 @@ enum WebAddress {
     return address(RoutePath(APIPath.list, source), query.parameters)
   }
 
-  static func sync(_ source: String) -> String {
-    address(RoutePath(APIPath.sync, source), [])
-  }
+  static func sync(_ source: String) -> String { address(RoutePath(APIPath.sync, source), []) }
 
   static func api(_ source: String, _ id: String) -> String {
     address(RoutePath(APIPath.record, source, id), [])

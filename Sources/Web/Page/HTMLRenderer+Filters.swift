@@ -286,9 +286,8 @@ extension HTMLRenderer {
 
   /// The values of the first fields, and of the others on demand.
   ///
-  /// Texts whose values are all shown come first, then numbers and dates, then texts of more values, each in the order of the
-  /// columns; measures and codes come last.
-  /// All records decide the order, so that a filter moves no field.
+  /// Texts whose values are all shown come first, then numbers and dates, then texts of more values, each in the order
+  /// of the columns; measures and codes come last. All records decide the order, so that a filter moves no field.
   private func facets(_ content: SourceContent) -> HTML? {
     func rank(_ facet: Facet) -> Int {
       if facet.isNearlyUnique { return 5 }
@@ -328,10 +327,10 @@ extension HTMLRenderer {
       aria-expanded="\(isShown ? "true" : "false")">\(isShown ? "Fewer fields" : others.count.of("more field"))</a>
       """
     // A list that is narrowed or sorted says so itself.
-    let gap =
-      page?.summary.warnings.contains { $0.warning == content.gap } == true ? nil : content.gap
+    let said = page?.summary.warnings.map(\.warning) ?? []
+    let gap = useful.isEmpty ? nil : content.gap.flatMap { said.contains($0) ? nil : $0 }
     return """
-      \(useful.isEmpty ? nil : gap.map { #"<p class="note">\#($0.message.sentence)</p>"# as HTML })\
+      \(gap.map { #"<p class="note">\#($0.message.sentence)</p>"# as HTML })\
       \(first.isEmpty ? nil : group(first, "Values"))
       \(isShown ? nil : more)\(isShown && !others.isEmpty ? group(others, "More values") : nil)\(isShown ? more : nil)
       """
