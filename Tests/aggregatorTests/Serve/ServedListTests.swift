@@ -261,7 +261,7 @@ import Testing
 
   /// A list of 1,500 records in pages of 100, which cannot look up one of them.
   private func longList() throws -> (
-    source: ServedPlugin<DeclaredPlugin>, api: API
+    server: LoopbackServer, source: ServedPlugin<DeclaredPlugin>, api: API
   ) {
     let server = try LoopbackServer { request in
       let page = request.query["page"].flatMap { Int($0) } ?? 1
@@ -281,13 +281,14 @@ import Testing
     let api = API(
       sources: [things], sql: nil, adding: nil, syncs: SyncJobs(in: environment),
       now: { MadeUpSource.now })
-    return (things, api)
+    return (server, things, api)
   }
 
   @Test func `what is said of a part of a list names the part, and has no total for programs`()
     async throws
   {
-    let (things, api) = try longList()
+    let (server, things, api) = try longList()
+    defer { server.stop() }
     _ = try await things.sync(pages: 12) { _ in }
     let gap = try #require(try await things.cacheGap(.plain))
     #expect(gap.warning.message.hasPrefix("limited to cached records: 1,200 of 1,500 "))
@@ -308,7 +309,8 @@ import Testing
 
   @Test func `a search of all sources has cached matches that a scan does not reach`() async throws
   {
-    let (things, api) = try longList()
+    let (server, things, api) = try longList()
+    defer { server.stop() }
     _ = try await things.sync(pages: 12) { _ in }
     let query = ServedQuery(query: "1150")
     let scanned = try await things.page(query)
