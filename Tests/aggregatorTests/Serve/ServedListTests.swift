@@ -331,7 +331,8 @@ import Testing
       }
       return Problem(try #require(error))
     }
-    let (things, _) = try longList()
+    let (service, things, _) = try longList()
+    defer { service.stop() }
     let sync = "sync things to ask the service for all records"
     // The first records prove nothing of the others, before a sync and after it.
     let scanned = try await problem(things)
@@ -352,7 +353,8 @@ import Testing
   }
 
   @Test func `an answer of local data alone does not name a time to try again`() async throws {
-    let (things, _) = try longList()
+    let (service, things, _) = try longList()
+    defer { service.stop() }
     let error = await #expect(throws: (any Error).self) {
       _ = try await things.record("1", ServedQuery(cache: .offline))
     }
