@@ -34,6 +34,12 @@ struct StoredFile {
       [.modificationDate: Date(timeIntervalSinceNow: seconds)], ofItemAtPath: path)
   }
 
+  /// False for a file that its first process has not made a store of.
+  func hasTables() throws -> Bool {
+    var connection = try Connection(path, busyTimeout: .seconds(5))
+    return try connection.rows("SELECT 1 FROM sqlite_schema LIMIT 1") { _ in true }.first ?? false
+  }
+
   /// The IDs of a source's records in first-seen order, including deleted ones.
   func ids(of source: String) throws -> [String] {
     var connection = try Connection(path, busyTimeout: .seconds(5))
