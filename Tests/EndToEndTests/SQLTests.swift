@@ -449,6 +449,6 @@ import Testing
     #expect(try await load.outcome().status == 0)
     #expect(counts == counts.sorted())
     let pages = (0...60).map { FakeRandomUser.people(onPages: 1..<$0 + 1).count }
-    #expect(counts.allSatisfy(pages.contains), "\(counts)")
+    #expect(counts.allSatisfy(pages.contains), "\(counts) \(pages)")
   }
 }
