@@ -21,17 +21,15 @@ package struct CacheGap {
 
   /// The command, or the other remedy.
   package var hint: Hint? { command.map(Hint.command) ?? remedy }
-
-  /// The gap of a source of which nothing is cached, if bundled records stand in for it.
-  package var filledByBundledRecords: CacheGap {
-    var gap = self
-    gap.warning.warning.code = .bundled
-    gap.warning.warning.message += ": bundled sample data instead"
-    return gap
-  }
 }
 
 extension Plugin {
+  /// The gap of an answer by bundled records, whatever has been stored since.
+  var gapOfBundledRecords: CacheGap {
+    let words = "no \(noun.word(for: 0)) are cached: bundled sample data instead"
+    return CacheGap(warning: SourceWarning(name, Warning(.bundled, words)), command: syncArguments)
+  }
+
   /// `nil` if everything is cached, and no file has changed since, or if lists show no more than the cache either.
   package func gap(in store: any SourceStore) async throws(SourceError) -> CacheGap? {
     let state = try await store.state(of: name, checkpoints: Coverage.checkpoints)

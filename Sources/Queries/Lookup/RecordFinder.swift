@@ -3,9 +3,8 @@ package import AggregatorTerminal
 
 /// Finds the record that a person means: by its ID, its name, or the beginning of either.
 ///
-/// Text that may be an ID is looked up as such first, as if there were no names. Names are those of cached and
-/// bundled records, so a name costs no request, unless no local record has it: then the source
-/// is searched once.
+/// Text that may be an ID is looked up as such first, as if there were no names. Names are those of cached and bundled
+/// records, so a name costs no request, unless no local record has it: then the source is searched once.
 package struct RecordFinder<P: Plugin> {
   private let plugin: P
   private let source: any DataSource<P.Item>

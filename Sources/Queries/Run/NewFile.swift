@@ -155,9 +155,8 @@ package enum FileDestination: Hashable {
       path.hasSuffix("/") || OpenFile.isDirectory(path) == true ? .directory(path) : .file(path)
   }
 
-  /// Replaces a regular file atomically, and writes to others, such as `/dev/null`; returns the
-  /// path, `nil` for standard output, and throws `io`, `usage` for a terminal, or
-  /// ``Output/ClosedPipe``.
+  /// Replaces a regular file atomically, and writes to others, such as `/dev/null`; returns the path, `nil` for
+  /// standard output, and throws `io`, `usage` for a terminal, or ``Output/ClosedPipe``.
   package func write(
     _ bytes: Data, named name: String, in context: CommandContext
   ) throws -> String? {

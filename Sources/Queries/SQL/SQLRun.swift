@@ -48,14 +48,17 @@ package struct SQLRun: Sendable {
         views += try await SQLView.all(of: plugin, for: text, in: environment)
       }
     }
+    let bundled = views.filter { $0.bundled != nil }.map(\.source.source)
+    // What is missing now may be stored before it is looked for again, but not be among the rows.
+    let missing = try await records.gaps(of: plugins, bundled) {
+      text.lowercased().contains($0.lowercased())
+    }
     let query = try await store.query(
       statement.withPatterns, over: views, and: attached, within: time.left)
     let sources = await query.sources
     for plugin in plugins where sources.contains(plugin.name) { try plugin.checkManifest() }
-    let bundled = views.filter { $0.bundled != nil }.map(\.source.source)
-    gaps = try await records.gaps(of: sources, among: plugins).map {
-      bundled.contains($0.warning.source ?? "") ? $0.filledByBundledRecords : $0
-    }
+    let later = try await records.gaps(of: plugins, bundled, where: sources.contains)
+    gaps = plugins.map(\.name).filter(sources.contains).compactMap { missing[$0] ?? later[$0] }
     doubts = await records.doubts(of: sources)
     omissions = await query.omissions
     sourcesWithSecrets = plugins.filter {
@@ -134,17 +137,18 @@ extension SourceStore {
     return warnings
   }
 
-  /// The gaps in the cached records of some sources.
+  /// The gaps in the cached records of sources, by their names; some are answered by bundled records.
   fileprivate func gaps(
-    of sources: [String], among plugins: [any Plugin]
-  ) async throws(SourceError) -> [CacheGap] {
+    of plugins: [any Plugin], _ bundled: [String], where isRead: @Sendable (String) -> Bool
+  ) async throws(SourceError) -> [String: CacheGap] {
     try await permitted { () async throws(SourceError) in
-      var gaps: [CacheGap] = []
-      for plugin in plugins where sources.contains(plugin.name) {
-        if let gap = try await plugin.gap(in: self) { gaps.append(gap) }
+      var gaps: [String: CacheGap] = [:]
+      for plugin in plugins where isRead(plugin.name) {
+        let isBundled = bundled.contains(plugin.name)
+        gaps[plugin.name] = isBundled ? plugin.gapOfBundledRecords : try await plugin.gap(in: self)
       }
       return gaps
-    } ?? []
+    } ?? [:]
   }
 
   /// `nil` if the role of the store may read the views, but not the store.
