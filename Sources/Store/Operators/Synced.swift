@@ -260,17 +260,19 @@ extension RecordStore {
     let pages = state.pages.filter { $0.page.rows != nil }
     let known = state.status.knownUpstream
     let listed = pages.reduce(0) { $0 + ($1.page.rows ?? 0) }
-    guard let last = pages.last, state.status.records <= listed else { return nil }
-    if listed > known, pages.count > 1 {
-      // Newer pages, for example larger ones, may have the records of the oldest.
-      var seen: Set<Int64> = []
-      for (key, _) in pages.prefix(10) {
-        guard let page = try await store.page(key, of: source) else { continue }
-        seen.formUnion(page.records.map(\.position))
-        if seen.count >= known { return page.fetchedAt }
-      }
+    guard let last = pages.last, known <= listed else { return nil }
+    if known == listed, Set(pages.map(\.page.generation)).count == 1 {
+      return try await store.page(last.key, of: source)?.fetchedAt
     }
-    return try await store.page(last.key, of: source)?.fetchedAt
+    // Pages of different times overlap, and rows repeat, while records that moved are on none: only positions tell.
+    guard state.status.removedUpstream == 0 else { return nil }
+    var seen: Set<Int64> = []
+    for (key, _) in pages.prefix(10) {
+      guard let page = try await store.page(key, of: source) else { continue }
+      seen.formUnion(page.records.map(\.position))
+      if seen.count >= known { return page.fetchedAt }
+    }
+    return nil
   }
 
   /// The last sync, if all records of the service are stored; `nil` if they may not be, or may be those of another

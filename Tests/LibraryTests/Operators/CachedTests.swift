@@ -63,6 +63,25 @@ struct CachedTests {
     #expect(try await records.records.page(request).provenance.fetchedAt == .day(2400))
   }
 
+  @Test func `a record that is on no page any more is no newer for pages that overlap`()
+    async throws
+  {
+    let first = Mutex(1)
+    let service = ScriptedSource<Note>(
+      page: { request throws(SourceError) in
+        let start = first.withLock(\.self)
+        return .notes(start...(start + request.limit - 1))
+      }, skip: { _, _ in nil })
+    let records = RecordStore("notes", in: store, text: Note.text)
+    let cached = service.cached(in: records, freshFor: .seconds(60), of: "", now: today.now)
+    for (start, limit) in [(1, 10), (2, 10), (2, 4)] {
+      first.withLock { $0 = start }
+      today.turn(by: 600)
+      _ = try await cached.page(PageRequest(limit: limit))
+    }
+    #expect(try await records.oldestFetch() == .day(600))
+  }
+
   @Test func `does not cache a page without a readable row`() async throws {
     var unread = Page<Note>.notes([])
     unread.unreadable = UnreadableRows(count: 4, firstReason: "row 1: id is missing")
