@@ -194,8 +194,8 @@ let package = Package(
       "Web",
       dependsOn: [
         "AggregatorAPI", "AggregatorAgents", "AggregatorFiles", "AggregatorFilters",
-        "AggregatorKit",
-        "AggregatorQueries", "AggregatorSelection", "AggregatorServer", "AggregatorTerminal",
+        "AggregatorKit", "AggregatorQueries", "AggregatorSelection", "AggregatorServer",
+        "AggregatorTelemetry", "AggregatorTerminal",
       ], plugins: ["AggregatorEmbedJSON"]),
     .library(
       "Browse",

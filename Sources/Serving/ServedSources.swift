@@ -2,8 +2,8 @@ import AggregatorAPI
 import AggregatorKit
 import AggregatorQueries
 import AggregatorServer
+import AggregatorTelemetry
 import AggregatorTerminal
-import AggregatorWeb
 
 /// Makes the sources of a server.
 struct ServedSources: Sendable {

@@ -2,6 +2,7 @@ package import AggregatorAPI
 import AggregatorAgents
 package import AggregatorKit
 package import AggregatorServer
+package import AggregatorTelemetry
 import Synchronization
 
 /// All paths of the server: the page, the API and what describes them.

@@ -9,6 +9,7 @@ import AggregatorSelection
 /// ``HTMLFragment/header`` and replaces that part of the page.
 struct HTMLRenderer: Sendable {
   let program: String
+
   var sources: [any ServedSource]
 
   let isReadOnly: Bool
@@ -69,31 +70,46 @@ enum HTMLFragment: String, Sendable {
 
 struct SourceContent: Sendable {
   let source: any ServedSource
+
   var query: ServedQuery
+
   /// `nil` only for the part ``HTMLFragment/detail``.
   var list: Result<ServedListing, Problem>?
+
   /// The number of matching records, if all are cached and the list is neither narrowed nor sorted; `nil` if unknown.
   var cachedCount: Int?
+
   var detail: DetailContent?
+
   var schemaChanges: [SchemaEntry] = []
+
   /// The first records that are deleted on this machine.
   var hidden: ServedListing?
+
   /// ``ServedSource/shortfall()``.
   var shortfall: Shortfall?
+
   /// The last sync that a server has run, or runs, if the last one has failed.
   var lastSync: ServedSync?
+
   /// A sample of the first records of the source, so that lists and records write values in the same way.
   var sample = FieldSample()
+
   /// ``ServedSource/observedKinds()`` of a list with conditions, which decide how SQL says them.
   var observedKinds: [String: [RowSchema.Kind]] = [:]
+
   /// How the records are spread over values, if the query shows its filters.
   var facets: [Facet] = []
+
   /// ``ServedSource/cacheGap(_:)`` of these.
   var gap: Warning?
+
   /// The filters of the address that do not work, without which the list is shown.
   var wrong: WrongFilters?
+
   /// The number of the filter that the form is to change, from 0 on, from the parameter `edit`.
   var edited: Int?
+
   /// The ID of a record that was just deleted by a form, from the parameter `deleted`.
   var deleted: String?
 }
@@ -108,16 +124,21 @@ struct WrongFilters: Sendable {
 
 struct DetailContent: Sendable {
   let id: String
+
   let answer: Result<ServedListing, Problem>
+
   let history: ServedHistory?
+
   var links = RecordLinks()
 }
 
 struct SearchContent: Sendable {
   /// Without words before anything was typed.
   let query: ServedQuery
+
   /// One of each source, in order; empty without a query.
   let answers: [SourceListing]
+
   /// A sample of the values of each source, by its name.
   var samples: [String: FieldSample] = [:]
 }

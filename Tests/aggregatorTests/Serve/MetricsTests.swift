@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 @testable import AggregatorProgramTesting
-@testable import AggregatorWeb
+@testable import AggregatorTelemetry
 
 @Suite struct MetricsTests {
   private let metrics = Metrics()

@@ -1,4 +1,4 @@
-package import AggregatorKit
+package import AggregatorCore
 import Synchronization
 
 /// The counters of a server since its start, in the text format of Prometheus.
@@ -28,7 +28,7 @@ package final class Metrics: Sendable {
     var sources: [String: Source] = [:]
   }
 
-  static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+  package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
   private static let methods: Set = ["DELETE", "GET", "HEAD", "OPTIONS", "POST"]
 
