@@ -1,9 +1,10 @@
 import AggregatorKit
-package import AggregatorTerminal
+import AggregatorQueries
+import AggregatorTerminal
 
 /// The `jq` program, which filters the JSON output of a command once it is complete: a failed command writes nothing, but `api`
 /// the pages before its failure.
-package struct JQ {
+struct JQ {
   private static let program = "jq"
 
   private let path: String
@@ -14,7 +15,7 @@ package struct JQ {
   /// Fails with code `unavailable` if `jq` is not installed, and `usage` for an expression that it rejects.
   ///
   /// - Parameter hasJSON: False for a command that prints the body of a response, which may be anything.
-  package init(
+  init(
     _ expression: String, hasJSON: Bool, _ context: CommandContext
   ) throws(CommandError) {
     self.hasJSON = hasJSON
@@ -32,7 +33,7 @@ package struct JQ {
   }
 
   /// Runs a command, and passes its output through the program; of `api` also the pages before a failure.
-  package func filter(
+  func filter(
     _ command: (CommandContext) async throws -> ExitCode
   ) async throws -> ExitCode {
     let input = try TemporaryFile()
