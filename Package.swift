@@ -417,12 +417,11 @@ let smallest = [
   "AggregatorSQL", "AggregatorSavedQueries", "AggregatorServing", "AggregatorSourceCommands",
   "AggregatorTelemetry",
 ]
-/// The targets that each run of the program passes on its way to a command.
-let passed = [
-  "AggregatorArguments", "AggregatorCommand", "AggregatorFoundation", "AggregatorKit",
-  "AggregatorPlugins", "AggregatorQueries", "AggregatorSavedQueries", "AggregatorSettings",
-  "AggregatorTerminal", "AggregatorText", "CountriesSource", "HeroesSource", "ProductsSource",
-  "UsersSource", "aggregator",
+/// The targets that find the command of a run, which each start waits for.
+let startup = [
+  "AggregatorArguments", "AggregatorCommand", "AggregatorFoundation", "AggregatorPlugins",
+  "AggregatorSavedQueries", "AggregatorSettings", "AggregatorText", "CountriesSource",
+  "HeroesSource", "ProductsSource", "UsersSource", "aggregator",
 ]
 /// The options by which an optimised target is small.
 func optionsForSize(of target: String) -> [String] {
@@ -468,7 +467,7 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
         flags += ["-Xfrontend", "-disable-reflection-metadata"]
       }
       // Generic types are called by functions, not looked up by their names, with a search of all conformances.
-      if passed.contains(target.name) {
+      if startup.contains(target.name) {
         flags += ["-Xfrontend", "-disable-concrete-type-metadata-mangled-name-accessors"]
       }
     }
