@@ -57,7 +57,9 @@ package struct SQLRun: Sendable {
       statement.withPatterns, over: views, and: attached, within: time.left)
     let sources = await query.sources
     for plugin in plugins where sources.contains(plugin.name) { try plugin.checkManifest() }
-    let later = try await records.gaps(of: plugins, bundled, where: sources.contains)
+    let later = try await records.gaps(of: plugins, bundled) {
+      sources.contains($0) && missing[$0] == nil
+    }
     gaps = plugins.map(\.name).filter(sources.contains).compactMap { missing[$0] ?? later[$0] }
     doubts = await records.doubts(of: sources)
     omissions = await query.omissions
