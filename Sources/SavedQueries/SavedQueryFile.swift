@@ -80,7 +80,7 @@ package struct SavedQueryText: Sendable {
   package var queries: [SavedQuery] { entries.map(\.query) }
 
   package init(_ text: String) {
-    // As that of most people, whose programs start without what follows.
+    // Most people have none, and the program starts sooner without what follows.
     guard !text.isEmpty else {
       lines = []
       return

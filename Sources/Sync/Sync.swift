@@ -230,7 +230,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
         // Many services send 429 without Retry-After.
         let requested = error.retryAfter ?? .zero
         var wait = requested > .zero ? requested : Self.firstWait
-        var reason = local?.demand ?? error.message
+        var reason = local?.pauseReason ?? error.message
         if local == nil, refusals > 1 {
           for _ in 1..<refusals where wait < Self.maxWait { wait = min(wait * 2, Self.maxWait) }
           reason += ", \(refusals) times in a row"

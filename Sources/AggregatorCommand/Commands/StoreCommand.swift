@@ -213,7 +213,7 @@ private struct StoreEntry: Entry {
     return "\(id) \(full.age(at: now))\(changes)"
   }
 
-  /// What there is beside records, in words; `nil` if there is nothing.
+  /// The numbers that are not 0, and the age: `2 deleted · 3 pages · fetched 5 min ago`; `nil` for none.
   private var others: String? {
     let counts = [
       (status.deleted, "deleted"), (status.removedUpstream, "removed upstream"),

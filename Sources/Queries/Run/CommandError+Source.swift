@@ -41,7 +41,7 @@ extension SourceError {
           : .command("config set \(setting.key)")
         return code == .missingKey ? words.map { .steps($0, set) } ?? set : set
       } ?? words
-    case .rateLimited where (cause as? LocalRateLimitError)?.demand != nil, .circuitOpen:
+    case .rateLimited where (cause as? LocalRateLimitError)?.pauseReason != nil, .circuitOpen:
       remedy.map { .words("\($0); --refresh retries now") }
     default: words
     }

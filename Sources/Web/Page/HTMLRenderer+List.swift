@@ -167,8 +167,8 @@ extension HTMLRenderer {
     return "For live data, \(remedy)\(keyForm(of: Problem(reason)))"
   }
 
-  /// How many records the list has: `60 of 100 things` if the service sent fewer than it reports, or others are unreadable;
-  /// `nil` if that is unknown.
+  /// The number of records of the list: `60 of 100 things` if the service sent 60, but reports 100, or 40 cannot be read;
+  /// `nil` if it is unknown.
   private func knownAmount(_ page: ServedListing, _ content: SourceContent) -> String? {
     let (query, noun) = (content.query, content.source.noun)
     let isWhole = page.summary.next == nil && query.cursor == nil

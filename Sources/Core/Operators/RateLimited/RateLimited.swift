@@ -82,23 +82,23 @@ package struct CallLimit: Sendable {
 
   func refusal(of turn: SlidingWindow.Turn) -> SourceError {
     let reason = turn.demand ?? "local \(turn.reason) reached"
-    return .held(reason, waiting: turn.demand.map { _ in turn.reason }, for: turn.wait)
+    return .held(reason, pauseReason: turn.demand.map { _ in turn.reason }, for: turn.wait)
   }
 }
 
 extension SourceError {
   /// The error of a call that is not made before a time.
-  static func held(_ reason: String, waiting: String?, for wait: Duration) -> SourceError {
+  static func held(_ reason: String, pauseReason: String?, for wait: Duration) -> SourceError {
     SourceError(
       .rateLimited, reason, remedy: "retry in \(wait.text)", retryAfter: wait,
-      cause: LocalRateLimitError(demand: waiting))
+      cause: LocalRateLimitError(pauseReason: pauseReason))
   }
 }
 
 /// The cause of a `rateLimited` error of a call that was never made.
 package struct LocalRateLimitError: Error {
   /// The reason of a pause that the service has asked for, without its age; `nil` for a rate.
-  package let demand: String?
+  package let pauseReason: String?
 }
 
 /// A rate limit: one or more bounds that hold at once.

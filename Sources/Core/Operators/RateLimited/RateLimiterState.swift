@@ -143,7 +143,7 @@ package struct RateLimiterState: Hashable, Sendable {
   mutating func refusal(of caller: Caller, at now: Duration) -> SourceError? {
     adjust(at: now)
     return pause(of: caller, at: now).map {
-      .held($0.reason(at: now), waiting: $0.reason(at: nil), for: $0.end.sinceStart - now)
+      .held($0.reason(at: now), pauseReason: $0.reason(at: nil), for: $0.end.sinceStart - now)
     }
   }
 
