@@ -85,8 +85,7 @@ package struct Problem: Error, Equatable {
 
   private static func status(of error: SourceError) -> Int {
     switch error.code {
-    // The first records do not have it, which proves nothing of the others.
-    case .unsupported where (error.cause as? SourceError)?.code == .noProgress: 404
+    case .unsupported where error.isOfUnreadList: 404
     case .invalidRequest: 400
     // The page of a cursor that another query or an older state has made does not exist.
     case .notFound, .notRecorded, .nothingCached, .invalidCursor: 404

@@ -498,12 +498,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   }
 
   package func cacheGap(_ query: ServedQuery) async throws -> SourceWarning? {
-    let local = try await plugin.localRecords(in: localEnvironment(for: query))
-    return local.gap.map { gap in
-      var warning = gap.warning
-      warning.warning.message = "limited to cached records: \(warning.warning.message)"
-      return warning
-    }
+    try await plugin.localRecords(in: localEnvironment(for: query)).gap?.limitation
   }
 
   private func items(

@@ -185,10 +185,7 @@ extension Plugin {
       }
       var warnings = await store.doubts(of: name)
       let gap = try await gap(in: store)
-      if var warning = gap?.warning.warning {
-        warning.message = "limited to cached records: \(warning.message)"
-        warnings.append(warning)
-      }
+      if let gap { warnings.append(gap.limitation.warning) }
       var export = try await StreamExport(
         of: self, in: environment, state, selecting: isSelected
       ) { try context.output.write($0) }

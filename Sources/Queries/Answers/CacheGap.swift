@@ -19,6 +19,13 @@ package struct CacheGap {
   /// True if rows of the service could not be read, of which a list names the first.
   package var hasUnreadableRows = false
 
+  /// The warning of an answer of cached records.
+  package var limitation: SourceWarning {
+    var limitation = warning
+    limitation.warning.message = "limited to cached records: \(warning.warning.message)"
+    return limitation
+  }
+
   /// The command, or the other remedy.
   package var hint: Hint? { command.map(Hint.command) ?? remedy }
 }

@@ -319,10 +319,10 @@ package struct ListingOutcome: Sendable {
   package mutating func add(_ gap: CacheGap) {
     // It says more.
     remarks.removeAll { [.cachedOnly, .partlyCached].contains($0.warning.code) }
-    var warning = gap.warning.warning
-    warning.message = "limited to cached records: \(warning.message)"
     remarks.append(
-      Remark(warning: warning, hint: gap.command == nil ? gap.remedy : syncHint ?? gap.hint))
+      Remark(
+        warning: gap.limitation.warning,
+        hint: gap.command == nil ? gap.remedy : syncHint ?? gap.hint))
   }
 
   /// Notes what in the search may be meant as an operator.

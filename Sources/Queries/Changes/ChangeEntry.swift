@@ -59,7 +59,7 @@ package struct ChangeSummary: Sendable {
   /// Says that there was only a first sync, and no change since; `nil` if there is anything else to say.
   package var firstSync: String? {
     guard !hasEarlierSync, count == 0 else { return nil }
-    let number = status.map { ": \(($0.records + $0.hidden).grouped("record"))" } ?? ""
+    let number = status.map { ": \($0.knownUpstream.grouped("record"))" } ?? ""
     return "first sync\(number); later syncs show what has changed"
   }
 

@@ -147,9 +147,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     self =
       switch error.code {
       case .cancelled: .interrupted
-      // The record may exist in a list that was not read to its end.
-      case .notFound, .unsupported:
-        (error.cause as? SourceError)?.code == .noProgress ? .partial : .notFound
+      case .notFound, .unsupported: error.isOfUnreadList ? .partial : .notFound
       case .invalidRequest, .invalidCursor: .usage
       case .invalidSettings: .settings
       case .missingKey, .invalidKey: .key
@@ -185,4 +183,9 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case .interrupted: "interrupted (SIGINT); 143 for SIGTERM"
     }
   }
+}
+
+extension SourceError {
+  /// True for a record that was not found in a list which was not read to its end, and so may have it.
+  package var isOfUnreadList: Bool { (cause as? SourceError)?.code == .noProgress }
 }
