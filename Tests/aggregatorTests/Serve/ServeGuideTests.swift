@@ -8,6 +8,7 @@ import Testing
 @testable import AggregatorArguments
 @testable import AggregatorProgramTesting
 @testable import AggregatorServer
+@testable import AggregatorTelemetry
 @testable import AggregatorWeb
 
 /// The guides about `serve` match the program.
