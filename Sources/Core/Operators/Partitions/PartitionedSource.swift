@@ -200,59 +200,9 @@ private final class RecentPartitions<Item: SourceRecord>: Sendable {
   }
 }
 
-/// The pages of one partition, for a sync of all.
-///
-/// It also ends, empty and with a warning, where the service cannot answer for it: otherwise one broken list would keep a
-/// sync from those after it for good.
-package struct SinglePartition<Item: SourceRecord>: DataSource {
-  private let places: PartitionPlaces
-  private let list: any PartitionList
-  private let partition: Partition
-  private let pages: any DataSource<Item>
-  private let now: @Sendable () -> Date
-
-  /// - Parameter pages: As for ``PartitionedSource``.
-  package init(
-    _ partition: Partition, of list: any PartitionList, named name: String,
-    over pages: any DataSource<Item>, now: @escaping @Sendable () -> Date
-  ) {
-    places = PartitionPlaces(name: name)
-    self.list = list
-    self.partition = partition
-    self.pages = pages
-    self.now = now
-  }
-
-  package func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
-    let request = place(of: request)
-    guard let cursor = request.cursor else { throw .damaged(nil) }
-    return try await pages.refusable(
-      [.rejected, .notFound, .serverError, .tooLarge], request, of: list,
-      at: try places.place(of: cursor), now: now())
-  }
-
-  package func item(
-    _ id: Item.ID, cachePolicy: CachePolicy
-  ) async throws(SourceError) -> LookupResult<Item> {
-    try await pages.item(id, cachePolicy: cachePolicy)
-  }
-
-  package func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
-    pages.cursor(skipping: count, from: place(of: request))
-  }
-
-  private func place(of request: PageRequest) -> PageRequest {
-    request.after(request.cursor ?? places.cursor(at: partition, for: request.query))
-  }
-
-  package var readsAhead: Bool { pages.readsAhead }
-
-  package var pageSize: Int? { pages.pageSize }
-}
-
 extension DataSource {
   /// A page of a partition; an empty one with a warning for an error with one of the codes.
-  fileprivate func refusable(
+  package func refusable(
     _ codes: Set<SourceError.Code>, _ request: PageRequest, of list: any PartitionList,
     at place: PartitionPlaces.Place?, now: Date
   ) async throws(SourceError) -> Page<Item> {
@@ -270,9 +220,9 @@ extension DataSource {
 }
 
 /// The cursors of a source with partitions.
-private struct PartitionPlaces: Sendable {
-  struct Place {
-    let position: Int64
+package struct PartitionPlaces: Sendable {
+  package struct Place {
+    package let position: Int64
     /// True for what follows the partition at the position, which was not known yet.
     let isAfter: Bool
     let checksum: Substring
@@ -284,13 +234,15 @@ private struct PartitionPlaces: Sendable {
 
   let name: String
 
+  package init(name: String) { self.name = name }
+
   func checksum(of value: String?, _ query: SearchQuery?) -> String {
     [name, query.map { "+\($0.text)" } ?? "-", value ?? ""].joined(separator: "\0").fnv1a
       .base36(digits: Self.checksumLength)
   }
 
   /// `nil` if it would be too long.
-  func cursor(at partition: Partition, for query: SearchQuery?, _ cursor: PageCursor? = nil)
+  package func cursor(at partition: Partition, for query: SearchQuery?, _ cursor: PageCursor? = nil)
     -> PageCursor?
   {
     let head = String(partition.position, radix: 36) + checksum(of: partition.value, query)
@@ -301,7 +253,7 @@ private struct PartitionPlaces: Sendable {
     PageCursor("a\(String(position, radix: 36))\(checksum(of: nil, nil))")
   }
 
-  func place(of cursor: PageCursor) throws(SourceError) -> Place {
+  package func place(of cursor: PageCursor) throws(SourceError) -> Place {
     let parts = cursor.description.split(
       separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     let head = parts[0].dropFirst().dropLast(Self.checksumLength)
