@@ -584,13 +584,6 @@ extension ServedSource {
     query.time = SearchOfSources.defaultTime
     do {
       var page = try await page(query)
-      // A scan that has not found any leaves out cached ones that match.
-      if page.records.isEmpty, let scan = page.matchesOffline,
-        var cached = try? await self.page(query.with(\.cache, .offline)), !cached.records.isEmpty
-      {
-        cached.summary.provenance?.reason = SourceError(.unsupported, scan.message)
-        page = cached
-      }
       // The number of few cached records that match is known soon.
       if query.isForPeople, page.summary.total == nil, page.summary.next != nil {
         page.summary.total = try? await cachedCount(of: query, page)

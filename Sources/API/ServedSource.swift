@@ -341,11 +341,6 @@ package struct ServedListing: Sendable {
     self.body = body
   }
 
-  /// The warning of a search of a part of the records of the service that cached ones match which it has not reached.
-  package var matchesOffline: Warning? {
-    summary.warnings.map(\.warning).first(where: \.findsMoreOffline)
-  }
-
   /// No records.
   init(warnings: [SourceWarning] = []) {
     self.init(records: [], summary: ListingSummary(count: 0, warnings: warnings))

@@ -7,7 +7,7 @@ extension DataSource {
   /// the service all lists and searches, and `searching` those that would scan a part of its records.
   ///
   /// A search without the service that would scan a part of the stored records is one of all of them, also if no sync was
-  /// complete; with the service, one that finds nothing in such a part says whether others match.
+  /// complete; with the service, so is one that finds nothing in such a part, and one that finds some says whether more match.
   ///
   /// A call that refreshes, or may not fall back, is left to the source. Without the service the first page fails, so that
   /// a fallback to the store answers. Before a search of the store, `renew` may bring the store up to date; so it does after
@@ -83,11 +83,16 @@ private struct Synced<Base: DataSource>: Decorator {
       all.provenance.reason = page.provenance.reason
       return all
     }
-    // The scan can go on at the service, which the store cannot; a store that fails has no part in it.
-    guard let matches = try? await recordStore.slice(request, after: nil).slice.records,
-      matches.count > page.records.count
+    // A store that fails has no part in it.
+    guard var all = try? await stored.searchInPlaceOfScan(request),
+      all.records.count > page.records.count
     else { return page }
     var page = page
+    if page.records.isEmpty {
+      all.provenance.reason = SourceError(.unsupported, page.warnings[scan].message)
+      return all
+    }
+    // The scan can go on at the service, which the store cannot.
     page.warnings[scan].message += Warning.findsMoreOffline
     return page
   }

@@ -238,9 +238,6 @@ extension HTMLRenderer {
     let further = page?.summary.next.map { next in
       button(content.query.forLinks.with(\.cursor, next.description), "Search further")
     }
-    let cached =
-      page?.matchesOffline != nil
-      ? button(all.with(\.query, query).with(\.cache, .offline), "Search the cached records") : nil
     let matching = matchingFilters(content)
     let isOnlyWay = further == nil && matching.isEmpty && page?.suggestion == nil
     return state(
@@ -252,7 +249,7 @@ extension HTMLRenderer {
         + (page?.advice?.words(\.label.fieldLabel.lowercasedFirst) ?? [])
     ) {
       """
-      \(cached)\(further)\(matching)\(page?.suggestion.map { near in
+      \(further)\(matching)\(page?.suggestion.map { near in
         button(all.with(\.query, near), "<span>Did you mean “<bdi>\(near.safeLine)</bdi>”?</span>")
       })
       \(button(all, "Show all \(source.noun.word(for: 2).safeLine)", isPrimary: isOnlyWay))
