@@ -83,7 +83,8 @@ public struct Sync<Item: SourceRecord>: Sendable {
   /// Fetches page after page, from where the last run stopped.
   ///
   /// Records are stored in one transaction with the checkpoint after them. However the run ends, even by
-  /// `kill -9`, no stored page is fetched again.
+  /// `kill -9`, no stored page is fetched again, except the last one where pages are requested by their positions: if it
+  /// has other records by then, the sync goes on, but is not complete.
   ///
   /// Up to `pages`, `nil` for all, are fetched, up to `jobs` at once where later cursors can be computed,
   /// and stored in order; both are 1 or more. At a rate limit, local or upstream, it `waits` or ends with
@@ -333,6 +334,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
     var isOver = true
     var firstIDs: Set<RecordKey>?
     do throws(SourceError) {
+      if try await isMoved(since: checkpoint, in: source) { checkpoint.isCertain = false }
       let isEnd = try await SyncPipeline(
         pages: pages, depth: depth, tracking: changes?.tracking, comparing: source.comparing,
         now: now
@@ -467,6 +469,19 @@ public struct Sync<Item: SourceRecord>: Sendable {
     return try await base.page(PageRequest(limit: size)).ids != firstIDs
   }
 
+  /// True if the last page before an interruption has other records by now, so that some may have moved to pages that
+  /// were read before.
+  private func isMoved(
+    since checkpoint: SyncCheckpoint, in source: EncodingSource<Item>
+  ) async throws(SourceError) -> Bool {
+    // A pass that goes on at once has no more time for it than between any two pages.
+    guard isFull, let seam = checkpoint.seam, seam.size == size,
+      now().timeIntervalSince(checkpoint.date) >= 1
+    else { return false }
+    let page = try await source.page(PageRequest(after: seam.start, limit: size))
+    return PageSeam(page.records, from: seam.start, size: size) != seam
+  }
+
   var isFull: Bool { if case .full = mode { true } else { false } }
 
   private func decoded(_ stored: String?) async throws(SourceError) -> SyncCheckpoint {
@@ -490,9 +505,11 @@ public struct Sync<Item: SourceRecord>: Sendable {
 
   /// The update of the checkpoint, whose text is `stored`, by a batch.
   private func update(of batch: SyncBatch<Item>, from stored: String?) -> CheckpointUpdate {
-    let next = batch.checkpoint
+    var next = batch.checkpoint
     switch mode {
     case .full:
+      // Cursors of the service's own lead to a record, wherever it is.
+      if hasComputedCursors { next.seam = batch.seam(size: size) }
       let isTrusted = batch.isLast && next.isCertain && !next.isCut && next.isSkipped != true
       let reconciliation = Reconciliation(
         begins: batch.start.cursor == nil,

@@ -53,12 +53,15 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// The time at which the last page was fetched.
   var date: Date
 
+  /// The last page; `nil` if pages are not requested by their positions, or an older version has read it.
+  var seam: PageSeam?
+
   private enum CodingKeys: String, CodingKey {
     case cursor = "c", pages = "p", records = "r", unreadable = "u", total = "t", isCertain = "s",
       start = "l"
     case marks = "m", schema = "w"
     case date = "d", pageShortfall = "i", reachedDepth = "e", isEndedByRule = "f"
-    case isSkipped = "k", begun = "a", expected = "x"
+    case isSkipped = "k", begun = "a", expected = "x", seam = "n"
   }
 
   /// After this long without a further page a pass starts over: its first records may be gone by now.
@@ -185,6 +188,23 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   }
 }
 
+/// The last page of an interrupted pass, by which the run that resumes it sees whether records have moved between pages.
+struct PageSeam: Hashable, Codable, Sendable {
+  /// The start of the page; `nil` for the first one.
+  let start: PageCursor?
+  /// The number of records per request.
+  let size: Int
+  private let digest: String
+
+  private enum CodingKeys: String, CodingKey { case start = "c", size = "s", digest = "h" }
+
+  init(_ records: some Sequence<some SourceRecord>, from start: PageCursor?, size: Int) {
+    (self.start, self.size) = (start, size)
+    // In any order: not all services keep one within a page.
+    digest = records.reduce(0) { $0 &+ RecordKey($1.id).text.fnv1a }.base36(digits: 13)
+  }
+}
+
 /// Consecutive pages that are stored in one transaction.
 ///
 /// Pages that arrived while others were being stored are stored together, because each transaction
@@ -215,6 +235,9 @@ struct SyncBatch<Item: SourceRecord> {
   /// The checkpoint after its last page.
   private(set) var checkpoint: SyncCheckpoint
 
+  /// The start of its last page.
+  private var lastStart: PageCursor?
+
   /// True if its last page is the last of the service.
   var isLast: Bool { pages > 0 && checkpoint.cursor == nil }
 
@@ -232,6 +255,11 @@ struct SyncBatch<Item: SourceRecord> {
 
   init(from checkpoint: SyncCheckpoint) { (start, self.checkpoint) = (checkpoint, checkpoint) }
 
+  /// Its last page, of `size` records per request.
+  func seam(size: Int) -> PageSeam {
+    PageSeam(records.suffix(counts.last ?? 0), from: lastStart, size: size)
+  }
+
   var hasRoom: Bool { !isLast && records.count < Self.maxRecords && bytes < Self.maxBytes }
 
   /// Adds the page that starts at ``checkpoint``, fetched at `date` from a service that lists only its
@@ -247,6 +275,7 @@ struct SyncBatch<Item: SourceRecord> {
     provenance = page.provenance
     unreadable = unreadable + page.unreadable
     valueWarnings.addThoseOfValues(in: page.warnings)
+    lastStart = checkpoint.cursor
     checkpoint = checkpoint.after(page, at: date)
     checkpoint.note(page.changeMarks, by: tracking)
     checkpoint.cut(at: depth)

@@ -221,6 +221,55 @@ struct SyncTests {
     #expect(try await storedIDs() == Array(1...95))
   }
 
+  @Test(arguments: [1, 4])
+  func `records that moved before the place of an interruption make a sync incomplete`(
+    jobs: Int
+  ) async throws {
+    try await sync(service(1...95), upTo: 4)
+    today.turn(by: 60)
+    // Two fewer before that place, and two more at the end: the total tells nothing.
+    let ids = (1...97).filter { $0 != 3 && $0 != 23 }
+    let moved = try await sync(service(ids), jobs: jobs)
+    #expect(moved.failure == nil && !moved.isComplete && moved.removedUpstream == 0)
+    #expect(moved.inconclusiveReason == "the list changed during the sync")
+    let whole = try await sync(service(ids), jobs: jobs)
+    #expect(whole.isComplete && whole.removedUpstream == 2)
+    #expect(try await Set(storedIDs()) == Set(ids))
+  }
+
+  @Test func `a pass that resumes later reads its last page again, and no other`() async throws {
+    let base = service(1...95)
+    try await sync(base, upTo: 4)
+    today.turn(by: 60)
+    // Another order within the page moves nothing.
+    let result = try await sync(
+      ReorderingSource(base: base, cursor: base.requests.last?.cursor))
+    #expect(result.isComplete && result.pages == 6 && result.earlierPages == 4)
+    #expect(base.callCount == 11 && Set(base.requests).count == 10)
+  }
+
+  /// Has one of the pages of its base in the reverse order.
+  private struct ReorderingSource: DataSource {
+    let base: ScriptedSource<Note>
+    let cursor: PageCursor?
+
+    func page(_ request: PageRequest) async throws(SourceError) -> Page<Note> {
+      var page = try await base.page(request)
+      if request.cursor == cursor { page.records.reverse() }
+      return page
+    }
+
+    func item(
+      _ id: Int, cachePolicy: CachePolicy
+    ) async throws(SourceError) -> LookupResult<Note> {
+      try await base.item(id, cachePolicy: cachePolicy)
+    }
+
+    func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
+      base.cursor(skipping: count, from: request)
+    }
+  }
+
   @Test func `a list and its records are as old as the first page of an interrupted sync`()
     async throws
   {
