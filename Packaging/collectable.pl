@@ -3,7 +3,7 @@
 # the sections in which the runtime searches: types, protocols, conformances. References to two kinds of sections go, too:
 # to the members of types and the captures of closures, which only reflection and debuggers read, and, from the tables of
 # jumps, which all functions have in one section, to those that are named after the two files: Scripts/build replaces them.
-# Of attributed strings, the collections for them and property lists, which nothing here has, types and conformances lose
+# Of attributed strings, the collections for them, property lists and Foundation's JSON, which nothing here has, types and conformances lose
 # the mark, too, and the references from one file to another go by their names. So do references from code to functions
 # with such a name: one, in the section that its file has for all functions that are not public, kept the rest.
 use v5.20;
@@ -11,8 +11,8 @@ use warnings;
 
 my $retain = 1 << 21;
 my $reflection = qr/^swift5_(capture|fieldmd)$/;
-my $unused = qr/Attribut|Plist|PropertyList|^Conversion\.|lib_FoundationCollections/;
-my $unusedName = qr/Attribute(dString|dSubstring|Scope|Container)|Plist|PropertyList|FoundationCollections/;
+my $unused = qr/Attribut|Plist|PropertyList|^JSON(5Scanner|Decoder|Encoder|Scanner|Writer)\.|^Conversion\.|lib_FoundationCollections/;
+my $unusedName = qr/Attribute(dString|dSubstring|Scope|Container)|Plist|PropertyList|FoundationEssentials\d+_*JSON|FoundationCollections/;
 # Such a function stands for several with the same code, of which others may be used.
 my $merged = qr/Tm$/;
 my $searched = qr/^swift5_(protocol_conformances|protocols|type_metadata(_2)?)$/;

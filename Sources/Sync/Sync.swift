@@ -475,11 +475,11 @@ public struct Sync<Item: SourceRecord>: Sendable {
     since checkpoint: SyncCheckpoint, in source: EncodingSource<Item>
   ) async throws(SourceError) -> Bool {
     // A pass that goes on at once has no more time for it than between any two pages.
-    guard isFull, let seam = checkpoint.seam, seam.size == size,
+    guard isFull, let text = checkpoint.seam, let seam = PageSeam(text), seam.size == size,
       now().timeIntervalSince(checkpoint.date) >= 1
     else { return false }
     let page = try await source.page(PageRequest(after: seam.start, limit: size))
-    return PageSeam(page.records, from: seam.start, size: size) != seam
+    return seam.text(of: page.records) != text
   }
 
   var isFull: Bool { if case .full = mode { true } else { false } }

@@ -53,8 +53,8 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// The time at which the last page was fetched.
   var date: Date
 
-  /// The last page; `nil` if pages are not requested by their positions, or an older version has read it.
-  var seam: PageSeam?
+  /// A ``PageSeam`` of the last page; `nil` if pages are not requested by their positions, or an older version has read it.
+  var seam: String?
 
   private enum CodingKeys: String, CodingKey {
     case cursor = "c", pages = "p", records = "r", unreadable = "u", total = "t", isCertain = "s",
@@ -189,19 +189,26 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
 }
 
 /// The last page of an interrupted pass, by which the run that resumes it sees whether records have moved between pages.
-struct PageSeam: Hashable, Codable, Sendable {
+struct PageSeam {
   /// The start of the page; `nil` for the first one.
   let start: PageCursor?
   /// The number of records per request.
   let size: Int
-  private let digest: String
 
-  private enum CodingKeys: String, CodingKey { case start = "c", size = "s", digest = "h" }
-
-  init(_ records: some Sequence<some SourceRecord>, from start: PageCursor?, size: Int) {
-    (self.start, self.size) = (start, size)
+  /// What a page with these records leaves.
+  func text(of records: some Sequence<some SourceRecord>) -> String {
     // In any order: not all services keep one within a page.
-    digest = records.reduce(0) { $0 &+ RecordKey($1.id).text.fnv1a }.base36(digits: 13)
+    let digest = records.reduce(0) { $0 &+ RecordKey($1.id).text.fnv1a }
+    return "\(size) \(digest.base36(digits: 13)) \(start?.description ?? "")"
+  }
+}
+
+extension PageSeam {
+  /// - Parameter text: What a page has left.
+  init?(_ text: String) {
+    let words = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+    guard words.count == 3, let size = Int(words[0]) else { return nil }
+    self.init(start: PageCursor(String(words[2])), size: size)
   }
 }
 
@@ -255,9 +262,9 @@ struct SyncBatch<Item: SourceRecord> {
 
   init(from checkpoint: SyncCheckpoint) { (start, self.checkpoint) = (checkpoint, checkpoint) }
 
-  /// Its last page, of `size` records per request.
-  func seam(size: Int) -> PageSeam {
-    PageSeam(records.suffix(counts.last ?? 0), from: lastStart, size: size)
+  /// The seam after its last page, of `size` records per request.
+  func seam(size: Int) -> String {
+    PageSeam(start: lastStart, size: size).text(of: records.suffix(counts.last ?? 0))
   }
 
   var hasRoom: Bool { !isLast && records.count < Self.maxRecords && bytes < Self.maxBytes }

@@ -89,7 +89,7 @@ final class DownloadFile: Sendable {
   var metadata: Metadata? {
     guard hasName,
       let bytes = try? Self.metadata(of: path).contents(atMost: Self.maxMetadataBytes),
-      let metadata = try? JSONDecoder().decode(Metadata.self, from: Data(bytes)),
+      let metadata = try? JSONText(Data(bytes))?.read(Metadata.self),
       metadata.identity == identity
     else { return nil }
     return metadata
@@ -100,8 +100,8 @@ final class DownloadFile: Sendable {
     try using { () throws(SystemFailure) -> Void in
       _ = try SystemFailure.check { ftruncate(file.descriptor, 0) }
     }
-    guard hasName, let bytes = try? JSONEncoder().encode(metadata) else { return }
-    try Self.metadata(of: path).write(Array(bytes))
+    guard hasName, let text = try? CanonicalJSON.text(of: metadata) else { return }
+    try Self.metadata(of: path).write(Array(text.utf8))
   }
 
   // MARK: - Bytes
