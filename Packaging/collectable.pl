@@ -3,9 +3,9 @@
 # the sections in which the runtime searches: types, protocols, conformances. References to two kinds of sections go, too:
 # to the members of types and the captures of closures, which only reflection and debuggers read, and, from the tables of
 # jumps, which all functions have in one section, to those that are named after the two files: Scripts/build replaces them.
-# Of attributed strings, the collections for them, property lists and Foundation's JSON, which nothing here has, types and conformances lose
-# the mark, too, and the references from one file to another go by their names. So do references from code to functions
-# with such a name: one, in the section that its file has for all functions that are not public, kept the rest.
+# Of attributed strings, the collections for them, property lists and Foundation's JSON, which nothing here has, types and
+# conformances lose the mark, too, and the references from one file to another go by their names. So do references from code
+# to functions with such a name: one, in the section that its file has for all functions that are not public, kept the rest.
 use v5.20;
 use warnings;
 
