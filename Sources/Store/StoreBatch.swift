@@ -90,7 +90,8 @@ extension StoreBatch {
   /// True if it comes from the service, so that its time is that of a fetch.
   package var isFetched: Bool {
     !entries.isEmpty || !unchanged.isEmpty
-      || decision == nil && update?.name != ScopeRecord.checkpoint
+      || decision == nil
+        && ![ScopeRecord.checkpoint, Coverage.failureCheckpoint].contains(update?.name)
   }
 
   /// This batch with its ``decision`` made; `nil` if it is refused.

@@ -112,7 +112,9 @@ public struct Sync<Item: SourceRecord>: Sendable {
     // Others say nothing of the service.
     let others: [SourceError.Code] = [.busy, .cancelled, .offline, .storage, .unusableStore]
     if let code = result.failure?.code, others.contains(code) { return }
-    let words = result.failure?.message.oneLine(atMost: 500)
+    // A pause was demanded in the answer to another request, some time before.
+    let isPaused = (result.failure?.cause as? LocalRateLimitError)?.pauseReason != nil
+    let words = isPaused ? LocalRateLimitError.pause : result.failure?.message.oneLine(atMost: 500)
     try? await note(Coverage.failureCheckpoint, words)
   }
 

@@ -366,6 +366,28 @@ struct SyncTests {
     #expect(try await storedIDs() == Array(1...95))
   }
 
+  @Test func `a sync that fetches nothing has no time of a fetch`() async throws {
+    let notes = notebook(5)
+    let fault = Fault()
+    let base = ScriptedSource<Note>(
+      page: { request throws(SourceError) in
+        try fault.strike()
+        return try await notes.page(request)
+      }, skip: { notes.cursor(skipping: $0, from: $1) })
+    fault.set(.unreachable)
+    #expect(try await sync(base).failure?.code == .unreachable)
+    #expect(try await store.syncFailure(of: "notes") != nil)
+    #expect(try await store.status(of: "notes").fetchedAt == nil)
+    fault.set(nil)
+    let begun = today.now()
+    #expect(try await sync(base).isComplete)
+    #expect(try await store.status(of: "notes").fetchedAt == begun)
+    today.turn(by: 60)
+    fault.set(.unreachable)
+    #expect(try await sync(base).failure?.code == .unreachable)
+    #expect(try await store.status(of: "notes").fetchedAt == begun)
+  }
+
   @Test func `starts over after a week`() async throws {
     let base = service(1...30)
     try await sync(base, upTo: 1)

@@ -99,6 +99,9 @@ extension SourceError {
 package struct LocalRateLimitError: Error {
   /// The reason of a pause that the service has asked for, without its age; `nil` for a rate.
   package let pauseReason: String?
+
+  /// The reason of any pause, whatever request has led to it.
+  package static let pause = "rate limited by the service"
 }
 
 /// A rate limit: one or more bounds that hold at once.

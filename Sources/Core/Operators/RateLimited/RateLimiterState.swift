@@ -24,7 +24,7 @@ package struct RateLimiterState: Hashable, Sendable {
     ///
     /// - Parameter now: The time at which its age is told; `nil` for a call that waits, while the age grows.
     fileprivate func reason(at now: Duration?) -> String {
-      let reason = "rate limited by the service"
+      let reason = LocalRateLimitError.pause
       guard let request else { return reason }
       let age = now.map { now in
         let seconds = (now - time.sinceStart).components.seconds
