@@ -118,7 +118,13 @@ import Testing
     try await syncTwice()
     let outcome = try await home.run("products diff --limit 2 --ndjson")
     #expect(outcome.lines.count == 2)
-    #expect(outcome.errors.hasSuffix(" · more: without --limit\n"), "\(outcome)")
+    // The numbers are of all changes.
+    #expect(
+      outcome.errors.hasPrefix("1 added, 1 changed, 1 removed since ")
+        && outcome.errors.hasSuffix(" · 2 of 3 changes shown · more: without --limit\n"),
+      "\(outcome)")
+    let json = try await home.run("products diff --limit 2 --json --fields change")
+    #expect(json.output.contains(#""page": {"count":2,"total":3,"next":null}"#), "\(json)")
     let all = try await home.run("products diff --limit 3 --ndjson")
     #expect(all.lines.count == 3 && !all.errors.contains("more"), "\(all)")
   }

@@ -39,21 +39,23 @@ extension Plugin {
     listing.source = name
     listing.paragraph = { $0.paragraph($1) }
     var printer = RecordPrinter(listing, output, in: context)
-    let found = try await changes(
-      since: start, in: environment.requiredStore(), atMost: invocation.count(.limit)
-    ) { try printer.print($0) }
+    // All are counted, however few are shown.
+    var left = invocation.count(.limit) ?? .max
+    let found = try await changes(since: start, in: environment.requiredStore()) { entries in
+      try printer.print(Array(entries.prefix(left)))
+      left -= min(left, entries.count)
+    }
     guard let found else { throw try await missingHistory(before: start, in: environment, context) }
     let warnings = found.warnings(of: name)
-    try printer.finish(
-      ListingSummary(
-        count: found.count, total: found.isCut ? nil : found.count, warnings: warnings))
+    let shown = min(found.count, invocation.count(.limit) ?? .max)
+    try printer.finish(ListingSummary(count: shown, total: found.count, warnings: warnings))
     let since = found.date.map { " since \($0.iso8601) (\($0.age(at: now)))" } ?? ""
     let words =
       found.firstSync?.capitalizedFirst
       ?? (found.count == 0 ? "No differences" : found.text) + since
+    let cut = "\(shown.grouped) of \(found.count.grouped) changes shown · more: without --limit"
     context.diagnostics.note(
-      ([words] + found.omissions + (found.isCut ? ["more: without --limit"] : []))
-        .joined(separator: " · "))
+      ([words] + found.omissions + (shown < found.count ? [cut] : [])).joined(separator: " · "))
     for warning in warnings { context.diagnostics.warning("\(name): \(warning.warning.message)") }
     return invocation.has(.exitCode) && found.count > 0 ? .different : .success
   }

@@ -50,7 +50,7 @@ package struct ChangeSummary: Sendable {
   /// The counts: `2 added, 1 removed`.
   package var text: String {
     [ChangeEntry.Kind.added, .changed, .removed].compactMap { kind in
-      counts[kind].map { "\($0) \(kind.rawValue)" }
+      counts[kind].map { "\($0.grouped) \(kind.rawValue)" }
     }.joined(separator: ", ")
   }
 
