@@ -126,8 +126,17 @@ public struct Warning: Hashable, Codable, Sendable {
 
   /// The source reported more records than it sent: of a list some are missing, while totals of searches are known
   /// to be estimates.
-  package static func fewer(_ sent: Int, than total: Int, in query: SearchQuery?) -> Warning {
-    Warning(
+  ///
+  /// - Parameter last: The total of the last page; that of a list which has become shorter is no lie.
+  package static func fewer(
+    _ sent: Int, than total: Int, last: Int?, in query: SearchQuery?
+  ) -> Warning {
+    if last == sent {
+      return Warning(
+        query == nil ? .incomplete : .estimated,
+        "the total changed from \(total.grouped) to \(sent.grouped) while the pages were read")
+    }
+    return Warning(
       query == nil ? .sentFewer : .estimated,
       "the service reports \(total.grouped) \(query == nil ? "records" : "matches") but sent \(sent.grouped)"
     )

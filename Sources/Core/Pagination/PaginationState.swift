@@ -128,7 +128,7 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
   /// A warning if the source ends although it has reported more records, on any page.
   private var shortfall: Warning? {
     guard let passed, let largestTotal, passed < largestTotal else { return nil }
-    return .fewer(passed, than: largestTotal, in: request?.query)
+    return .fewer(passed, than: largestTotal, last: total, in: request?.query)
   }
 
   private mutating func newRecords(of page: Page<Item>) -> [Item] {

@@ -151,7 +151,10 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
       next.skip = slice.endIndex
       page.next = try paging.cursor(of: next, with: seal)
     } else {
-      if begin == 0 { page.digest = reply.digest }
+      // Its cursor has a total that an earlier page named, but no longer its response: that is of this pass alone.
+      if begin == 0, position.total ?? 0 <= reply.response.total ?? .max {
+        page.digest = reply.digest
+      }
       let (next, warnings) = following(position, reply)
       page.next = try next.map { next throws(SourceError) in
         try paging.cursor(of: next, with: seal)
@@ -484,7 +487,8 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
       // A depth explains why some are missing.
       let isAtDepth = response.warnings.contains { $0.code == .depthLimit }
       let shortfall = total.flatMap {
-        $0 > passed && !isAtDepth ? Warning.fewer(passed, than: $0, in: reply.query) : nil
+        $0 > passed && !isAtDepth
+          ? Warning.fewer(passed, than: $0, last: reply.credibleTotal, in: reply.query) : nil
       }
       let warnings = [
         shortfall ?? contradiction(reply),

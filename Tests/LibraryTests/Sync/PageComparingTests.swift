@@ -284,6 +284,28 @@ extension PartsService.State {
     }
   }
 
+  @Test func `a total that became smaller during a pass is not that of the next one`() async throws
+  {
+    let store = try StoreDirectory().store()
+    let service = PartsService(sendsTotal: true)
+    try await withServer({ service.reply(to: $0) }) { server in
+      let plugin = PartsPlugin(base: server.baseURL, service: service)
+      let environment = PluginEnvironment(
+        settings: SourceSettings(), transport: HTTPTransport(), store: store, now: today.now)
+      func sync(upTo pages: Int? = nil) async throws -> SyncResult {
+        try await plugin.sync(into: store, in: environment).run(upTo: pages)
+      }
+      #expect(try await sync(upTo: 2).failure == nil)
+      service.names[0] = ""
+      let words = "the total changed from 35 to 34 while the pages were read"
+      let moved = try await sync()
+      #expect(moved.inconclusiveReason?.contains(words) == true, "\(moved)")
+      // The last pages are the same, but the cursors after them were those of a list of 35.
+      let whole = try await sync()
+      #expect(whole.isComplete && whole.added == 1, "\(whole)")
+    }
+  }
+
   @Test func `a batch with a position that is not there saves nothing`() async throws {
     for store in [InMemoryStore() as any SourceStore, try StoreDirectory().store()] {
       try await withSync { sync in _ = try await sync(store, "1") }

@@ -885,7 +885,7 @@ import Testing
       source: MadeUpSource.heroes, query: .plain, list: .success(listing))
     content.cachedCount = 60
     #expect(pages.page(content).contains(">100 heroes</p>"))
-    content.shortfall = Shortfall([.fewer(60, than: 100, in: nil)])
+    content.shortfall = Shortfall([.fewer(60, than: 100, last: nil, in: nil)])
     let html = pages.page(content)
     #expect(html.contains(">60 of 100 heroes</p>"))
     #expect(html.contains("<title>60 of 100 heroes – aggregator</title>"))
