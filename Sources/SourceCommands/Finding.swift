@@ -112,7 +112,8 @@ extension CommandContext {
             ? shortfall.map { _ in "sources check \(plugin.name)" }
             : lasting == nil ? "\(plugin.name) list --refresh" : nil
       return Finding(
-        "services", plugin.name, !check.isSound ? .failed : remarks.isEmpty ? .ok : .warning,
+        "services", plugin.name,
+        !check.isSound || check.syncFailure != nil ? .failed : remarks.isEmpty ? .ok : .warning,
         ([found] + remarks).joined(separator: "; "),
         command.map(self.diagnostics.command) ?? lasting.map { self.remedy(for: $0, of: plugin) })
     }
