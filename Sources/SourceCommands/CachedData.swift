@@ -1,6 +1,6 @@
 package import AggregatorKit
 package import AggregatorQueries
-package import AggregatorTerminal
+import AggregatorTerminal
 
 /// The cached records and images of a source.
 package struct CachedData: Sendable {

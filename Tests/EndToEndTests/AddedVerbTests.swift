@@ -1,6 +1,7 @@
 import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import AggregatorProgramTesting
@@ -318,13 +319,57 @@ import Testing
     let failed = try await home.run("sources check lamps --fields status --tsv")
     #expect(failed.status == 3 && failed.lines == ["incomplete"], "\(failed)")
     #expect(failed.errors.hasPrefix("warning: lamps: the last sync failed: "), "\(failed)")
-    let found = try await home.run("doctor lamps").output
-    #expect(found.contains(" ms; the last sync failed: "), "\(found)")
-    #expect(found.contains("aggregator lamps sync --verbose"), "\(found)")
+    let found = try await home.run("doctor lamps")
+    #expect(found.status == 3 && found.output.contains(" ms; the last sync failed: "), "\(found)")
+    #expect(found.output.contains("aggregator lamps sync --verbose"), "\(found)")
     lamps.behave { _ in nil }
     #expect(try await home.run("lamps sync").status == 0)
     let sound = try await home.run("sources check lamps --fields status --tsv")
     #expect(sound.status == 0 && sound.lines == ["ok"], "\(sound)")
+    #expect(try await home.run("doctor lamps").status == 0)
+  }
+
+  @Test func `the failure of a sync in a pause leaves out the request that led to it`() async throws
+  {
+    #expect(try await home.add(lamps).status == 0)
+    lamps.behave { _ in .status(429, "slow down", headers: [("Retry-After", "3600")]) }
+    #expect(try await home.run("lamps list --refresh --no-fallback").status == 75)
+    let sync = try await home.run("lamps sync")
+    #expect(sync.status == 75 && sync.errors.contains(", after GET /"), "\(sync)")
+    let check = try await home.run("sources check lamps")
+    let words = "warning: lamps: the last sync failed: rate limited by the service\n"
+    #expect(check.errors.contains(words), "\(check)")
+  }
+
+  @Test func `a total that becomes smaller between the runs of a sync has changed`() async throws {
+    let count = Mutex(300)
+    let service = try LoopbackServer { request in
+      let (total, query) = (count.withLock(\.self), request.query)
+      let skip = query["offset"].flatMap { Int($0) } ?? 0
+      let rows = (0..<total).dropFirst(skip).prefix(50).map { row in
+        #"{"id": \#(301 - total + row), "name": "lamp"}"#
+      }
+      return .json(#"{"total": \#(total), "items": [\#(rows.joined(separator: ","))]}"#)
+    }
+    let url = "\(service.baseURL)/stock?limit=50&offset=0"
+    let added = try await home.run("sources add stock \(url) --rate off")
+    #expect(added.status == 0, "\(added)")
+    let none = try await home.run("stock list --where id=1 --offline")
+    #expect(
+      none.errors == "error: stock: no cached records of stock\nhint: aggregator stock sync\n",
+      "\(none)")
+    let first = try await home.run("stock sync --max-pages 3")
+    #expect(
+      first.errors == "150 of 300 records of stock · more: aggregator stock sync\n", "\(first)")
+    count.withLock { $0 = 295 }
+    let second = try await home.run("stock sync")
+    #expect(
+      second.status == 3
+        && second.errors.contains(": the total changed from 300 to 295 while the pages were read")
+        && !second.errors.contains("the service reports"), "\(second)")
+    // The next one reads pages of one total.
+    let third = try await home.run("stock sync")
+    #expect(third.status == 0 && third.errors.isEmpty, "\(third)")
   }
 
   @Test func `--laws checks the laws with few requests`() async throws {

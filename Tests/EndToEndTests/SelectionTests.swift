@@ -33,7 +33,8 @@ import Testing
     #expect(outcome.status == 3)
     #expect(outcome.ids == FakeCharacter.cast.prefix(3).map(\.id))
     let lines = outcome.errorLines
-    #expect(lines.first?.hasPrefix("3 matching heroes · more: --cursor ") == true, "\(lines)")
+    let words = "3 matching heroes so far · more: --cursor "
+    #expect(lines.first?.hasPrefix(words) == true, "\(lines)")
     #expect(lines.contains { $0.hasPrefix("note: cached, fetched ") })
     #expect(
       lines.suffix(2) == [

@@ -112,7 +112,7 @@ extension Plugin {
         return .interrupted
       }
       guard !ids.isEmpty else {
-        context.diagnostics.note("No deleted \(name)")
+        context.diagnostics.note("No deleted \(noun.word(for: 2))")
         return .success
       }
       texts = ids.uniqueIDs

@@ -1361,7 +1361,9 @@ package struct BrowseState: Sendable {
     let (count, name) = (source.status.count ?? 0, source.name)
     let words =
       source.status.isComplete
-      ? count == 1 ? "the only record of \(name) is cached" : "all \(count) \(name) are cached"
+      ? count == 1
+        ? "the only record of \(name) is cached"
+        : "all \(RecordNoun(name).count(count)) are cached"
       : "the sync has read \(name) to the end"
     notice = Notice(.note, "No more: \(words) · S reads them again")
     return []

@@ -471,10 +471,14 @@ package struct ListingOutcome: Sendable {
     let total = isCacheShort ? nil : total
     if let total, let earlier, earlier > 0, count > 0, earlier + count <= total {
       let range = count == 1 ? "\(earlier + 1)" : "\(earlier + 1)–\(earlier + count)"
-      return "\(range) of \(total) \(records)"
+      return "\(range) of \(total.grouped) \(records)"
     }
-    if let total, next != nil { return "\(count) of \(total) \(records)" }
-    return subject == source ? noun.count(count) : "\(count) \(records)"
+    if let total, next != nil { return "\(count.grouped) of \(total.grouped) \(records)" }
+    if subject == source { return noun.count(count) }
+    // Or those that were shown would look like all that match.
+    return next == nil
+      ? "\(count.grouped) \(records)"
+      : "\(((earlier ?? 0) + count).grouped) \(records) so far"
   }
 
   private func growth(_ query: SearchQuery?, _ diagnostics: Diagnostics) -> String? {
@@ -515,7 +519,7 @@ package struct ListingOutcome: Sendable {
       all.append(Remark(warning: Warning(.estimated, words), isNote: true))
     }
     if let lowTotal {
-      let words = "the service reports \(lowTotal.of("record")) but sent more"
+      let words = "the service reports \(lowTotal.grouped("record")) but sent more"
       all.append(Remark(warning: Warning(.estimated, words)))
     }
     if repeated > 0 {

@@ -320,7 +320,7 @@ package struct RecordFinder<P: Plugin> {
     }
     guard page.provenance.origin == .cached else { return nil }
     throw SourceError(
-      .notFound, message(text, "not found among the cached \(plugin.name)"),
+      .notFound, message(text, "not found among the cached \(plugin.noun.word(for: 2))"),
       remedy: .refresh, cause: UnaskedLookup(""))
   }
 

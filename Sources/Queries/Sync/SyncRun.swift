@@ -67,12 +67,12 @@ package final class SyncProgress: Sendable {
   private var text: String {
     let result = result.withLock(\.self)
     let count = result.added + result.changed + result.unchanged
-    let last = result.expected.map { " \($0) the last time," } ?? ""
+    let last = result.expected.map { " \($0.grouped) the last time," } ?? ""
     let line =
       result.pages == 0
       ? "Fetching \(name)…"
       : result.total.map { context.progress.bar(name, result.passed, of: $0, after: count) }
-        ?? "\(name): page \(result.earlierPages + result.pages), \(result.passed) \(name),\(last) "
+        ?? "\(name): page \(result.earlierPages + result.pages), \(RecordNoun(name).count(result.passed)),\(last) "
         + context.progress.rate(count)
     return context.progress.withStatus(line)
   }
@@ -182,9 +182,11 @@ package struct SyncReport: Sendable {
     } else if !result.isComplete, result.reachedDepth == nil, result.inconclusiveReason == nil,
       !isEndless
     {
-      var amount = result.total.map { "\(result.passed) of \($0)" } ?? "\(result.passed)"
+      var amount = result.passed.grouped
+      if let total = result.total { amount += " of \(total.grouped)" }
       if result.kind == .incremental { amount += " changed" }
-      diagnostics.note("\(amount) \(source) · more: \(diagnostics.command("\(source) sync"))")
+      let records = RecordNoun(source).word(for: result.total ?? result.passed)
+      diagnostics.note("\(amount) \(records) · more: \(diagnostics.command("\(source) sync"))")
     }
   }
 }
@@ -202,16 +204,21 @@ extension SyncResult {
       remarks.append(Warning(.schemaChanged, "rows have \(others) more changed members"))
     }
     if unreadable.count > 0 { remarks.append(.unreadable(unreadable)) }
-    if let total, total < passed, kind == .full, !isPartitioned, hasEnded {
-      let words = "the service reports \(total.of("record")) but sent \(passed.grouped)"
+    // Of a list that has changed meanwhile, the total says nothing.
+    if let total, total < passed, kind == .full, !isPartitioned, hasEnded,
+      shortfall?.includes(.incomplete) != true
+    {
+      let words = "the service reports \(total.grouped("record")) but sent \(passed.grouped)"
       remarks.append(Warning(.estimated, words))
     }
     if let depth = reachedDepth, shortfall == nil {
-      let all = total.map { " of \($0)" } ?? ""
+      let all = total.map { " of \($0.grouped)" } ?? ""
+      let records = RecordNoun(source).word(for: 2)
       remarks.append(
         Warning(
           .depthLimit,
-          "the service lists only the first \(depth)\(all) \(source): the others cannot be reached")
+          "the service lists only the first \(depth.grouped)\(all) \(records): the others cannot be reached"
+        )
       )
     }
     if kind != .incremental, !isPartitioned, shortfall?.isUnproved == true {

@@ -182,6 +182,7 @@ extension SourceError {
   {
     SourceError(
       .nothingCached,
-      "no cached \(source)\(query.map { " match \"\($0.text.oneLine(atMost: 80))\"" } ?? "")")
+      "no cached \(RecordNoun(source).word(for: 2))\(query.map { " match \"\($0.text.oneLine(atMost: 80))\"" } ?? "")"
+    )
   }
 }
