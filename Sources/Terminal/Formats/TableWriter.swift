@@ -487,10 +487,10 @@ extension String {
       }
   }
 
-  /// A time in UTC whose seconds are 0 without them, as `2026-02-02 01:15`; `nil` for any other text.
+  /// A time in UTC whose seconds are 0 without them, as `2026-02-02 01:15Z`; `nil` for any other text.
   package var wholeMinute: String? {
     guard isTime, [":00Z", ":00.000Z"].contains(dropFirst(16)) else { return nil }
-    return String(prefix(16)).replacing("T", with: " ")
+    return prefix(16).replacing("T", with: " ") + "Z"
   }
 
   /// Cut as by ``fittedToWords(_:)``; of a time the date is left, with hours and minutes if they fit, or else an ellipsis.

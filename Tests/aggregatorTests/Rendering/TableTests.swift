@@ -382,10 +382,10 @@ import Testing
       return rendered([visits], as: .table, listing, on: layout)
     }
     let whole = "2026-02-02T01:15:00Z"
-    #expect(text([whole, "", "2026-02-02T02:00:00.000Z"]).contains(" 2026-02-02 01:15\n"))
+    #expect(text([whole, "", "2026-02-02T02:00:00.000Z"]).contains(" 2026-02-02 01:15Z\n"))
     #expect(text([whole, "2026-02-02T01:15:07Z"]).contains(" \(whole)\n"))
     #expect(text(["2026-02-02T01:15:00+02:00"]).contains(" 2026-02-02T01:15:00+02:00\n"))
-    #expect(text([whole], shape: .cards).hasSuffix("Time  2026-02-02 01:15\n"))
+    #expect(text([whole], shape: .cards).hasSuffix("Time  2026-02-02 01:15Z\n"))
     for shape in [Listing<Visit>.Shape.rows, .cards] {
       #expect(text([whole], shape: shape, isRead: false).contains(whole))
     }
