@@ -503,6 +503,12 @@ struct ArgumentScan {
         let format = value.flatMap { option == Option.format.name ? Format(rawValue: $0) : nil }
         return "--\(option)" + (format.map { " \($0.rawValue)" } ?? "")
       }
+    // One that other commands have.
+    let near =
+      isLetter || suggestion != nil
+      ? nil : nearest(to: name, in: tree.options.map(\.name).filter { !names.contains($0) })
+    let other = near.flatMap { name in tree.options.first { $0.name == name } }
+    let takers = other.map { tree.takers(of: $0, beside: node) } ?? []
     // `--url` of a URL among other arguments.
     let words = (node.command?.arguments ?? "").split(separator: " ")
     let place = words.firstIndex(of: name.uppercased()[...]) ?? 0
@@ -518,7 +524,9 @@ struct ArgumentScan {
           .words("\(name.uppercased()) has no option before it"), .command("help \(node.path)"))
         : node.command?.takesArguments == true && isArgument && suggestion == nil
           ? "put -- before arguments that begin with a dash"
-          : .command(node.path.isEmpty ? "help options" : "help \(node.path)"))
+          : other != nil && !takers.isEmpty
+            ? .words("\(other?.spelling ?? "") is an option of \(takers.listText)")
+            : .command(node.path.isEmpty ? "help options" : "help \(node.path)"))
   }
 }
 

@@ -447,7 +447,9 @@ extension CommandTree {
     error.suggestion =
       error.suggestion.map { helpLine(on: $0, isOneWord: rest.count == 1) }
       ?? (onlyCommand(with: rest[0])
-      ?? HelpTopic(meantBy: rest[0], among: options)?.rawValue).map { "help \($0)" }
+      ?? HelpTopic(meantBy: rest[0], among: options)?.rawValue
+      ?? nearest(to: rest[0], in: options.map(\.name)).map { onlyCommand(with: $0) ?? $0 })
+      .map { "help \($0)" }
     let topics = HelpTopic.allCases.map(\.rawValue).joined(separator: ", ")
     error.hint = .steps(.command("help"), .words("topics: \(topics)"))
     return error

@@ -296,6 +296,11 @@ extension CommandTree {
       error.suggestion = command
       return error
     }
+    // `ls` alone is for what there is.
+    if rest.count == 1, Self.synonyms[word.lowercased()] == ["list"] {
+      error.suggestion = "sources"
+      return error
+    }
     // `list` without a source.
     let verbs = catalog.sources.lazy.compactMap { source in
       self.word(named: word, under: find([source]).node).map { (source, $0) }
@@ -431,6 +436,8 @@ extension CommandTree {
       error.hint = "redirect standard input: \(catalog.program) sql < FILE"
     } else if node.path == "sql", [.selection, .paging].contains(option.group) {
       error.hint = "say it in the query: WHERE, ORDER BY, LIMIT 20"
+    } else if node.path == "api", option == .format || Format(rawValue: option.name) != nil {
+      error.hint = "api prints the response as it is; --jq filters it"
     } else if isFile, let value, Format(rawValue: value) != nil {
       // `-o json` for `--format json`.
       error.suggestion = "\(Option.format.spelling) \(value)"
@@ -493,7 +500,7 @@ extension CommandTree {
   }
 
   /// The commands that accept an option: siblings of a node, or else others; none if too many.
-  private func takers(of option: Option, beside node: Node) -> [String] {
+  func takers(of option: Option, beside node: Node) -> [String] {
     let limit = 6
     let parent =
       node.children.isEmpty

@@ -428,8 +428,9 @@ extension Array {
             ? path
             : members.isEmpty
               ? nearest(to: meant, in: map(\.name)) ?? (begun.count == 1 ? begun[0] : nil)
-              : members.prefix(3).joined(separator: ", "),
-        hint: "available fields: \(map(\.name).shortened)")
+              : members.count == 1 ? members[0] : nil,
+        hint: members.count > 1
+          ? "similar fields: \(members.shortened)" : "available fields: \(map(\.name).shortened)")
     }
     return field
   }

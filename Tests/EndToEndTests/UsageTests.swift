@@ -748,8 +748,25 @@ import Testing
     ),
     (
       "ls",
-      "unknown source or command \"ls\"\n\nDid you mean \"\(sourceNames[0]) list\"?\n"
-        + "hint: available sources: \(sourceNames.joined(separator: ", "))"
+      "unknown source or command \"ls\"\n\nDid you mean \"sources\"?\nhint: aggregator help"
+    ),
+    (
+      "help wher",
+      "unknown source or command \"wher\"\n\nDid you mean \"help where\"?\nhint: aggregator help\n"
+        + "hint: topics: options, filters, template, exit-codes, environment, man"
+    ),
+    (
+      "doctor --lawss",
+      "unknown option \"--lawss\"\nhint: --laws is an option of \"sources check\""
+    ),
+    (
+      "api heroes x --json",
+      "\"api\" does not accept --json\nhint: api prints the response as it is; --jq filters it"
+    ),
+    (
+      "countries list --stats name,region",
+      "invalid value \"name,region\" for --stats: must be one field\n"
+        + "hint: print one after another: --stats name, --stats region"
     ),
     (
       "users pull",

@@ -16,8 +16,11 @@ extension FieldSummary {
       guard let field = invocation.text(option), field.contains(",") else { continue }
       throw invalid(
         field, for: option, "one field",
-        hint: option == .distinct
-          ? .words("--group-by \(field) has the combinations of several fields") : nil)
+        hint: .words(
+          option == .distinct
+            ? "--group-by \(field) has the combinations of several fields"
+            : "print one after another: "
+              + field.split(separator: ",").map { "--stats \($0)" }.joined(separator: ", ")))
     }
     if invocation.has(.groupBy) {
       let fields = invocation.words(.groupBy)
