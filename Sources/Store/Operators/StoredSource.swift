@@ -94,7 +94,7 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   /// Says how many of the records of the service are cached, unless all are.
   ///
   /// A search, and the end of a list, claim to be of all; the first page of a list does not.
-  private func qualify(
+  func qualify(
     _ page: inout Page<Item>, of request: PageRequest, isFirst: Bool
   ) async throws(SourceError) {
     let matches = request.query == nil ? nil : page.total

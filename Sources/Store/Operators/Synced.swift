@@ -9,6 +9,8 @@ extension DataSource {
   /// A search without the service that would scan a part of the stored records is one of all of them, also if no sync was
   /// complete; with the service, so is one that finds nothing in such a part, and one that finds some says whether more match.
   ///
+  /// Where the cached pages of a list end without the service, it goes on with the stored records that they lack.
+  ///
   /// A call that refreshes, or may not fall back, is left to the source. Without the service the first page fails, so that
   /// a fallback to the store answers. Before a search of the store, `renew` may bring the store up to date; so it does after
   /// a failure of that.
@@ -47,6 +49,16 @@ private struct Synced<Base: DataSource>: Decorator {
     {
       page.total = nil
     }
+    // After a cached page in the place of the service's come records of a stopped sync.
+    if request.query == nil, request.cursor == nil, page.next != nil, !page.excludesDeleted,
+      page.provenance.reason != nil || !request.cachePolicy.mayAskService,
+      let state = try? await recordStore.store.state(of: recordStore.source, checkpoints: []),
+      state.status.knownUpstream > state.pages.reduce(0, { $0 + ($1.page.rows ?? 0) })
+    {
+      let total = page.total
+      try? await StoredSource(recordStore: recordStore).qualify(&page, of: request, isFirst: true)
+      page.total = total
+    }
     return page
   }
 
@@ -54,7 +66,15 @@ private struct Synced<Base: DataSource>: Decorator {
     let stored = StoredSource(recordStore: recordStore)
     let policy = request.cachePolicy
     guard request.cursor == nil else {
-      return try await stored.continues(request) ? stored.page(request) : base.page(request)
+      if stored.continues(request) {
+        let isList = request.query == nil
+        return try await StoredSource(recordStore: recordStore, isInPlaceOfService: isList)
+          .page(request)
+      }
+      do { return try await base.page(request) } catch {
+        guard let rest = try? await rest(after: request, because: error) else { throw error }
+        return rest
+      }
     }
     guard policy.mayFallBack, !policy.refreshes else { return try await base.page(request) }
     guard try await recordStore.isSynced() else {
@@ -75,16 +95,20 @@ private struct Synced<Base: DataSource>: Decorator {
   private func searchingStore(
     beyond page: Page<Base.Item>, _ request: PageRequest
   ) async throws(SourceError) -> Page<Base.Item> {
-    guard searches, let scan = page.warnings.firstIndex(where: { $0.code == .scanned })
-    else { return page }
     let stored = StoredSource(recordStore: recordStore)
+    let scan = page.warnings.firstIndex { $0.code == .scanned }
+    guard searches, request.query != nil, scan != nil || page.next != nil else { return page }
     guard request.cachePolicy.mayAskService else {
+      // The scan of further pages would end with the cached ones.
+      if scan == nil, try await recordStore.store.coverage(of: recordStore.source).isComplete {
+        return page
+      }
       var all = try await stored.searchInPlaceOfScan(request)
       all.provenance.reason = page.provenance.reason
       return all
     }
     // A store that fails has no part in it.
-    guard var all = try? await stored.searchInPlaceOfScan(request),
+    guard let scan, var all = try? await stored.searchInPlaceOfScan(request),
       all.records.count > page.records.count
     else { return page }
     var page = page
@@ -94,6 +118,49 @@ private struct Synced<Base: DataSource>: Decorator {
     }
     // The scan can go on at the service, which the store cannot.
     page.warnings[scan].message += Warning.findsMoreOffline
+    return page
+  }
+
+  /// The stored records that the cached pages before a page of a list do not have, if these end there without the service;
+  /// `nil` for none.
+  ///
+  /// They begin after those that the pages and the store have in the same order: others may repeat.
+  private func rest(
+    after request: PageRequest, because reason: SourceError
+  ) async throws(SourceError) -> Page<Base.Item>? {
+    // Whoever reads a list goes on in the copy of a complete sync by itself.
+    guard request.query == nil, request.cachePolicy.mayFallBack, reason.allowsFallback,
+      try await !recordStore.isSynced()
+    else { return nil }
+    let cached = base.pages(
+      PaginationState(
+        matching: nil, after: nil, size: request.limit, bound: PaginationBound(),
+        cachePolicy: .offline), ahead: 0
+    ).makeAsyncIterator()
+    var shown: Set<RecordKey> = []
+    while true {
+      guard let step = try? await cached.next(), step.end == nil else { return nil }
+      shown.formUnion(step.page.records.map(\.key))
+      if step.page.next == request.cursor { break }
+    }
+    let stored = StoredSource(recordStore: recordStore)
+    var list = PageRequest(limit: 1000)
+    var page = try await stored.page(list)
+    while page.records.allSatisfy({ shown.contains($0.key) }) {
+      guard let next = page.next else { return nil }
+      list = list.after(next)
+      page = try await stored.page(list)
+    }
+    let known = page.records.prefix { shown.contains($0.key) }.count
+    if known > 0 {
+      list = list.after(try await stored.page(list.after(list.cursor, limit: known)).next)
+    }
+    page = try await stored.page(request.after(list.cursor))
+    if page.records.contains(where: { shown.contains($0.key) }) {
+      page.warnings.append(.mixedGenerations)
+    }
+    try await stored.qualify(&page, of: request, isFirst: true)
+    page.provenance.reason = reason
     return page
   }
 }
@@ -154,15 +221,6 @@ package struct CompleteSync {
     date = seconds.first.map(Date.init(timeIntervalSince1970:))
     beginning = seconds.dropFirst().last.map(Date.init(timeIntervalSince1970:))
   }
-
-  /// The text of the checkpoint that it leaves.
-  package static func mark(from begun: Date?, to end: Date) -> String {
-    let text = "\(Int64(end.timeIntervalSince1970))"
-    // A wrong clock may have put the beginning anywhere.
-    guard let begun, begun < end, begun.timeIntervalSince1970 > 1 else { return text }
-    // To the millisecond before it, so that a list that was cached in the same second is told from what it has read.
-    return "\(text) \((begun.timeIntervalSince1970 * 1000).rounded(.down) / 1000)"
-  }
 }
 
 /// The ends of the last syncs that came to their end, but may have missed records.
@@ -171,24 +229,13 @@ package struct IncompleteEnds {
   package static let checkpoint = "incomplete"
 
   /// At most two, the latest first.
-  package private(set) var dates: [Date]
+  package var dates: [Date]
 
   /// - Parameter text: That of the checkpoint; `nil` for none.
   package init(_ text: String?) {
     let seconds = (text ?? "").split(separator: " ").compactMap { Double($0) }
       .filter(\.isFinite)
     dates = seconds.prefix(2).map(Date.init(timeIntervalSince1970:))
-  }
-
-  package mutating func add(_ end: Date) {
-    // Just after it, so that its own changes are before, also where times are rounded down to milliseconds.
-    let milliseconds = (end.timeIntervalSince1970 * 1000).rounded(.up) + 0.5
-    dates.insert(Date(timeIntervalSince1970: milliseconds / 1000), at: 0)
-    dates = Array(dates.prefix(2))
-  }
-
-  package var text: String {
-    dates.map { "\($0.timeIntervalSince1970)" }.joined(separator: " ")
   }
 }
 
