@@ -102,7 +102,9 @@ extension OpenAPI {
           "total": described(
             "The number of all of them. Lists of cached records and of completely cached sources have it, others only if the service names it.",
             "integer", "null"),
-          "next": described("The cursor of the next page; null at the end.", "string", "null"),
+          "next": described(
+            "The cursor of the next page; null at the end. A search of all sources has none: `sources` has that of each, for its own list with the same `query`.",
+            "string", "null"),
         ])),
       .init(
         "Provenance",

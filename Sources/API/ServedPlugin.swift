@@ -202,8 +202,11 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
           hint: "select records or fields, or use the command export")
       }
     }
-    text += writer.finish(run.outcome.printedSummary)
-    return try await served(text, run.outcome.printedSummary, columns)
+    var summary = run.outcome.printedSummary
+    // No more are cached.
+    summary.next = nil
+    text += writer.finish(summary)
+    return try await served(text, summary, columns)
   }
 
   /// `nil` for a format that says nothing of its columns.

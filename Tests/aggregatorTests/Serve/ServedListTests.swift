@@ -307,6 +307,43 @@ import Testing
     #expect(try await things.page(whole).summary.total == 300)
   }
 
+  @Test func `where the cached pages end, a list goes on with the records of a stopped sync`()
+    async throws
+  {
+    let (server, things, _) = try longList()
+    defer { server.stop() }
+    _ = try await things.sync(pages: 12) { _ in }
+    _ = try await things.page(ServedQuery(limit: 100))
+    let words = "limited to cached records: 1,200 of 1,500"
+    for query in [
+      ServedQuery(isWhole: true), ServedQuery(cache: .offline, isWhole: true),
+      ServedQuery(query: "lamp", isWhole: true),
+    ] {
+      let whole = try await things.page(query).summary
+      #expect(whole.count == 1200 && whole.next == nil, "\(query): \(whole)")
+      #expect(whole.warnings.contains { $0.warning.message.hasPrefix(words) }, "\(whole)")
+    }
+    var (query, ids) = (ServedQuery(limit: 100, cache: .offline), [String]())
+    repeat {
+      let page = try await things.page(query)
+      ids += page.records.map(\.id)
+      let tells = page.summary.warnings.contains { $0.warning.message.hasPrefix(words) }
+      #expect(tells || 200 < ids.count && ids.count < 1200, "\(page.summary)")
+      query.cursor = page.summary.next?.description
+    } while query.cursor != nil
+    #expect(ids == (0..<1200).map(String.init))
+  }
+
+  @Test func `all cached records have no next page, also if no more are cached`() async throws {
+    let (server, things, api) = try longList()
+    defer { server.stop() }
+    _ = try await things.page(ServedQuery(limit: 100))
+    let request = ServerRequest(method: "GET", query: [.init("all", "true")])
+    let whole = try await api.response(to: request, for: RoutePath(.list, "things"))
+    #expect(whole.text.contains(#""page": {"count":100,"total":1500,"next":null}"#))
+    #expect(whole.header("Link")?.contains("next") == false)
+  }
+
   @Test func `searches have cached matches that a scan does not reach`() async throws {
     let (server, things, api) = try longList()
     defer { server.stop() }
