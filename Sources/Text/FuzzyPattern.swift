@@ -42,7 +42,7 @@ package struct FuzzyPattern: Hashable, Sendable {
     of text: UnsafeBufferPointer<UInt32>, _ scratch: inout FuzzyScratch
   ) -> (place: FuzzyPlace, score: Int)? {
     var (score, place) = (0, FuzzyPlace.id)
-    scratch.length = 0
+    (scratch.length, scratch.endsWithinWord) = (0, false)
     for group in groups {
       var part: Int?
       for word in group where part == nil { part = word.best(in: text, &scratch) }
@@ -53,10 +53,12 @@ package struct FuzzyPattern: Hashable, Sendable {
     guard let phrase else { return (place, score) }
     // The words count, and are marked.
     let (length, findsPositions) = (scratch.length, scratch.findsPositions)
-    scratch.findsPositions = false
+    let endsWithinWord = scratch.endsWithinWord
+    (scratch.findsPositions, scratch.endsWithinWord) = (false, false)
     defer { (scratch.length, scratch.findsPositions) = (length, findsPositions) }
     place = place <= .named ? .words : .apart
     let isPhrase = phrase.best(in: text, &scratch) != nil
+    if !isPhrase { scratch.endsWithinWord = endsWithinWord }
     return (isPhrase ? min(place, scratch.place) : place, score)
   }
 
@@ -104,8 +106,12 @@ struct FuzzyScratch {
   var positions: [Int] = []
   /// The number of letters of the fields that match.
   var length = 0
+  /// True if a match ends within a word.
+  var endsWithinWord = false
   /// The place of the field in the text.
   fileprivate var offset = 0
+  /// The number of the letter after the match in its field.
+  fileprivate var end = 0
 
   fileprivate var first: [Int] = []
   fileprivate var scores: [Int32] = []
@@ -197,7 +203,7 @@ private struct FuzzyWord: Hashable, Sendable {
     // Letters side by side have at least this score.
     let good = letters.count * Int(Self.match + Self.consecutive) - Int(Self.consecutive)
     scratch.place = isAbsent ? .id : .apart
-    var best: (score: Int, field: Range<Int>)?
+    var best: (score: Int, field: Range<Int>, end: Int)?
     var (start, number) = (0, 0)
     while start <= text.count, number < 2 || scratch.place > .named || isAbsent {
       var end = start
@@ -209,12 +215,15 @@ private struct FuzzyWord: Hashable, Sendable {
         let place: FuzzyPlace =
           number > 1 ? .other : !isWhole ? .named : number == 0 ? .id : .name
         if score >= good { scratch.place = min(scratch.place, place) }
-        if score > best?.score ?? -1 { best = (score, start..<end) }
+        if score > best?.score ?? -1 { best = (score, start..<end, start + scratch.end) }
       }
       (start, number) = (end + 1, number + 1)
     }
     guard let best else { return isAbsent ? 0 : nil }
     scratch.length += best.field.count
+    if best.end < best.field.upperBound, FuzzyText.isInWord(text[best.end]) {
+      scratch.endsWithinWord = true
+    }
     if findsPositions {
       (scratch.findsPositions, scratch.offset) = (true, best.field.lowerBound)
       _ = found(in: UnsafeBufferPointer(rebasing: text[best.field]), &scratch)
@@ -298,6 +307,7 @@ private struct FuzzyWord: Hashable, Sendable {
         if row == 0, left >= Self.match + Self.boundary * Self.firstFactor { break }
       }
     }
+    scratch.end = start + best.column + 1
     if scratch.findsPositions { trace(from: best.column, start, width, &scratch) }
     return Int(best.score)
   }
@@ -355,6 +365,7 @@ private struct FuzzyWord: Hashable, Sendable {
   private func shortest(
     in text: UnsafeBufferPointer<UInt32>, endingAt end: Int, _ scratch: inout FuzzyScratch
   ) -> Int {
+    scratch.end = end
     var start = end
     for letter in letters.reversed() {
       repeat { start -= 1 } while text[start] & mask != letter
