@@ -421,7 +421,9 @@ package struct SQLConsole {
       switch try instruction(words) {
       case .quit: return false
       case .help:
-        try await show(Self.help(on: words.dropFirst().first, context.renewed().terminal.width))
+        let width = context.renewed().terminal.width
+        // A pager would take what is typed next.
+        try await show(Self.help(on: words.dropFirst().first, width), isPaged: false)
       case .tables: try await show(wrapped(tables.map(\.text).like(words.dropFirst().first)))
       case .schema: try await show(wrapped(columns(of: words.dropFirst().first)))
       case .mode where words.count == 1: try await show([presentFormat().rawValue])
@@ -740,7 +742,7 @@ package struct SQLConsole {
         .usage, "\"\(name)\" is not a single statement", hint: .command("\(name)"))
     }
     let lines = words[1].split(whereSeparator: \.isNewline).map(String.init)
-    try await show(wrapped(lines))
+    try await show(wrapped(lines), isPaged: false)
     return lines
   }
 
@@ -775,7 +777,7 @@ package struct SQLConsole {
     guard lines != lastStatement.trimmed.lines else {
       return []
     }
-    if !lines.isEmpty { try await show(wrapped(lines)) }
+    if !lines.isEmpty { try await show(wrapped(lines), isPaged: false) }
     return lines
   }
 
@@ -784,10 +786,11 @@ package struct SQLConsole {
     return lines.flatMap { wrap.lines(of: $0.safeLine) }
   }
 
-  /// Prints lines, and waits for the end of a pager, which reads the keyboard as the next prompt does.
-  private func show(_ lines: [String]) async throws(CommandError) {
+  /// Prints lines, unless told otherwise through a pager, whose end it waits for: it reads the keyboard as the next prompt does.
+  private func show(_ lines: [String], isPaged: Bool = true) async throws(CommandError) {
     let output = context.renewed().listingOutput
     do {
+      if !isPaged { try output.release() }
       try await output.run(ended: ()) {
         for line in lines { try output.write("\(line)\n") }
       }
