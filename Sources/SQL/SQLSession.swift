@@ -15,7 +15,7 @@ package struct SQLSession: Sendable {
   /// The text of null in tables and cards.
   package var nullText: String?
 
-  /// The gaps of which queries have warned, and the times of fetches that they have named.
+  /// The gaps whose remedies queries have named, and the times of fetches.
   private let said = SaidMessages()
 
   /// The width of tables in cells; `nil` for that of the terminal.
@@ -254,11 +254,10 @@ package struct SQLSession: Sendable {
         context.diagnostics.note(
           "No rows\(number.map { "; a number has no quotes: = \($0)" } ?? "")")
       }
-      for gap in run.gaps
-      where said.isFirst("\(gap.warning.source ?? "") \(gap.warning.warning.message)") {
-        context.diagnostics.warning(
-          "\(gap.warning.source ?? ""): \(gap.warning.warning.message)",
-          hint: gap.hint)
+      // Each number needs its warning; the remedy is known after the first.
+      for gap in run.gaps {
+        let words = "\(gap.warning.source ?? ""): \(gap.warning.warning.message)"
+        context.diagnostics.warning(words, hint: said.isFirst(words) ? gap.hint : nil)
       }
     } catch let error as SourceError {
       throw Self.failure(error, of: text, in: context)
