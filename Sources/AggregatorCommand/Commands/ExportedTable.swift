@@ -50,6 +50,7 @@ struct ExportedTable<Row: SourceRecord> {
   /// Completes the contents of the file, which gets its name with ``save()``.
   mutating func finish(_ summary: ListingSummary, _ duckDB: DuckDB?) throws {
     try printer?.finish(summary)
+    try table?.finish()
     try output?.finish()
     if let rows, let file { try duckDB?.convert(rows.path, to: file.path, columns) }
   }

@@ -585,6 +585,7 @@ package final class EffectRunner: Sendable {
       if start >= total, window.total != nil || window.rows.isEmpty { break }
     }
     try printer?.finish(ListingSummary(count: count, total: nil))
+    try table?.finish()
     return (count, max(0, total - count))
   }
 
