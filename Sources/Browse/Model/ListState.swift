@@ -38,6 +38,8 @@ package struct ListState: Sendable {
   private var numbers: [(whole: Int, decimals: Int)] = []
   /// True for a column of times, such as `2024-06-11T10:20:30Z`; `nil` before its first value.
   private(set) var areTimes: [Bool?] = []
+  /// True for columns of times without seconds, which tables do not show either.
+  private var areMinutes: [Bool] = []
   private(set) var idColumn: Int?
   /// The column with the names of the records, unless these are their IDs.
   private(set) var nameColumn: Int?
@@ -334,11 +336,14 @@ package struct ListState: Sendable {
       return (width, width, width)
     }
     areTimes = columns.map { _ in nil }
+    areMinutes = columns.map { _ in true }
     numbers = columns.map { _ in (0, 0) }
   }
 
-  /// The text of a record in a column: numbers have as many decimals as others of their column, as in tables.
+  /// The text of a record in a column: numbers have as many decimals as others of their column, and times have no seconds
+  /// where all are 0, as in tables.
   func cell(_ index: Int, of row: BrowsedRow) -> String {
+    if areMinutes[index], let minute = row.cells[index].wholeMinute { return minute }
     let decimals = numbers[index].decimals
     guard decimals > 0, let value = row.object[columns[index].name] else { return row.cells[index] }
     return BrowsedRow.shown(value, decimals: decimals)
@@ -369,7 +374,7 @@ package struct ListState: Sendable {
       for index in measured { measure(row.cells[index], index) }
     }
     for index in measured {
-      let widths = rows.map { $0.cells[index].displayWidth }
+      let widths = rows.map { ($0.cells[index].wholeMinute ?? $0.cells[index]).displayWidth }
       extents[index].usual = max(extents[index].usual, widths.usualWidth)
     }
     // The rows of a query in SQL are aligned, and their columns may have the same name.
@@ -389,7 +394,9 @@ package struct ListState: Sendable {
 
   private mutating func measure(_ cell: String, _ index: Int) {
     if !cell.isEmpty, areTimes[index] != false { areTimes[index] = cell.isTime }
-    let width = cell.displayWidth
+    let minute = cell.wholeMinute
+    if !cell.isEmpty, minute == nil { areMinutes[index] = false }
+    let width = (minute ?? cell).displayWidth
     extents[index].cell = max(extents[index].cell, width)
     guard width > extents[index].word else { return }
     let longest = cell.split(separator: " ").reduce(0) { max($0, $1.displayWidth) }

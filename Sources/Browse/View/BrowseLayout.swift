@@ -158,7 +158,7 @@ package struct BrowseLayout: Equatable, Sendable {
     let isBeside = room >= 28 && longest <= room / 3
     let margin = isBeside ? longest + 2 : 2
     return rows.flatMap { line in
-      let texts = Wrap(room - margin).lines(of: line.text)
+      let texts = Wrap(room - margin).lines(of: line.text.wholeMinute ?? line.text)
       guard !texts.isEmpty else { return [CardLine]() }
       let first = isBeside ? [] : [CardLine(label: line.label, text: "", margin: margin)]
       return first

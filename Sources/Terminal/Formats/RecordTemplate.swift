@@ -268,7 +268,7 @@ extension JSON {
   }
 
   /// A computed number as a person reads it: ``shortened``, or with at most six decimals.
-  var rounded: JSON {
+  package var rounded: JSON {
     guard case .number(let number) = self else { return self }
     return Double(aligned(to: 6) ?? shortened ?? "").map { .number($0) } ?? .number(number)
   }
