@@ -167,7 +167,10 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     if words == nil, local.isCached, let store = environment.store {
       total = try await store.status(of: name).records
     }
-    return window(records, at: start, total: total, run.outcome)
+    var window = window(records, at: start, total: total, run.outcome)
+    run.outcome.claimAll(despite: local.gap)
+    window.summary = run.outcome.printedSummary
+    return window
   }
 
   /// A part of the deleted records, after those before it.
@@ -279,6 +282,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
       columns: columns(of: records, at: start), rows: records.map(row), total: total,
       warnings: summary.warnings.map(\.warning).filter { !implied.contains($0.code) }
         .map(\.message))
+    window.summary = outcome.printedSummary
     window.badge = OriginBadge(
       summary, choosesLocal: !options.cachePolicy.mayAskService, at: environment.now())
     return window

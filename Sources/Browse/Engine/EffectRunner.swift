@@ -572,21 +572,43 @@ package final class EffectRunner: Sendable {
       try printer?.print(rows)
     }
     var (count, start, total) = (list.rows.count, 0, list.rows.count)
+    var summary = try await summary(ofRowsOf: list)
     try print(list.rows)
     while list.rows.isEmpty, let source = sources[list.request.source] {
       // The first part has the columns of the list.
       try Task.checkCancellation()
       let size = start == 0 ? ListState.chunk : 1000
       let window = try await source.window(list.request, start: start, count: size)
+      if start == 0 { summary = window.summary }
       try print(window.rows)
       count += window.rows.count
       start += size
       total = window.total ?? start
       if start >= total, window.total != nil || window.rows.isEmpty { break }
     }
-    try printer?.finish(ListingSummary(count: count, total: nil))
+    let missing = max(0, total - count)
+    (summary.count, summary.next) = (count, nil)
+    if summary.total != count { summary.total = nil }
+    if missing > 0 {
+      let words = "\(missing.of("record")) could not be read, or the list has changed"
+      summary.warnings.append(SourceWarning(list.request.source, Warning(.incomplete, words)))
+    }
+    try printer?.finish(summary)
     try table?.finish()
-    return (count, max(0, total - count))
+    return (count, missing)
+  }
+
+  /// The origin and the warnings of rows that are written as they are shown.
+  private func summary(ofRowsOf list: WrittenList) async throws -> ListingSummary {
+    var summary = ListingSummary(count: 0)
+    if case .query(let warnings) = list.origin { summary.warnings = warnings }
+    guard !list.rows.isEmpty, [.list, .marked].contains(list.origin),
+      let source = sources[list.request.source]
+    else { return summary }
+    summary = try await source.window(list.request, start: 0, count: ListState.chunk).summary
+    // A choice of records is all of it.
+    if list.origin == .marked { summary.warnings.removeAll(where: \.warning.meansIncomplete) }
+    return summary
   }
 
   private func answer(to text: String) async throws -> BrowsedWindow {
@@ -622,15 +644,18 @@ package final class EffectRunner: Sendable {
       var row = BrowsedRow(
         id: "\(number)", name: cells.first ?? "",
         cells: cells.map(BrowsedRow.cell),
-        card: zip(names, cells).map { BrowsedRow.Line($0, $1) })
+        card: zip(names, values).map { BrowsedRow.Line($0, $1.json.rounded.shownCell()) })
       row.object = .object(zip(names, values).map { JSON.Member($0, $1.json) })
       return row
     }
     let isCut = rows.count > maxRows
     let cut = isCut ? ["only the first \(maxRows) rows are shown"] : []
+    let warnings = run.warnings + run.warnings(on: rows)
     var window = BrowsedWindow(
       columns: columns, rows: records, total: records.count,
-      warnings: cut + (run.warnings + run.warnings(on: rows)).map(\.warning.message))
+      warnings: cut + warnings.map(\.warning.message))
+    window.summary.warnings =
+      cut.map { SourceWarning(nil, Warning(.incomplete, $0)) } + warnings
     window.isCut = isCut
     return window
   }

@@ -53,6 +53,14 @@ package struct WrittenList: Equatable, Sendable {
   package var path: String
   /// True if a file that exists may be replaced.
   package var replaces: Bool
+  package var origin = Origin.list
+
+  package enum Origin: Equatable, Sendable {
+    /// The whole list, also counted by the values of a field.
+    case list
+    case marked
+    case query([SourceWarning])
+  }
 }
 
 /// Work that an event leads to, done beside the input.

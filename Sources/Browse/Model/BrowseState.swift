@@ -1095,7 +1095,7 @@ package struct BrowseState: Sendable {
         .write(
           WrittenList(
             request: source.list.request, fields: orderFields, rows: rows, path: text,
-            replaces: replaced == text))
+            replaces: replaced == text, origin: writtenOrigin))
       ]
     case .source:
       let matching = sources(matching: text)
@@ -1108,6 +1108,11 @@ package struct BrowseState: Sendable {
     case .pick: break
     }
     return []
+  }
+
+  private var writtenOrigin: WrittenList.Origin {
+    if answer == nil { return marked.isEmpty ? .list : .marked }
+    return showsValues ? .list : .query(answerRows?.window.summary.warnings ?? [])
   }
 
   /// The part of the records of the service that the list is of, in words; `nil` for all of them.
@@ -1164,8 +1169,16 @@ package struct BrowseState: Sendable {
   private mutating func pick() -> [BrowseEffect] {
     if let marked = picking?.marked, !marked.isEmpty { return [.pick(marked)] }
     if let row = list.selected { return [.pick([row.id])] }
-    notice = Notice(.note, "Nothing picked: no record matches")
+    notice = Notice(.note, Self.joined(["Nothing picked: no record matches", searchedPart]))
     return []
+  }
+
+  /// The part of the records with which a query of the picker was compared, in words; `nil` for all of them, and where the
+  /// service has answered it.
+  var searchedPart: String? {
+    let isAnswered = searched.map { $0.badge.cause == nil } ?? false
+    guard source.isPart, picking?.areDeleted != true, !isAnswered else { return nil }
+    return source.status.gap
   }
 
   private mutating func mark(andMoveBy step: Int) -> [BrowseEffect] {

@@ -97,6 +97,8 @@ package struct BrowsedWindow: Sendable {
   package var isCut = false
   /// The origin of the rows; `nil` for those of a query.
   package var badge: OriginBadge?
+  /// The origin and all warnings of the list, as an export has them; empty for its later parts.
+  package var summary = ListingSummary(count: 0)
 
   package init(columns: [BrowsedColumn], rows: [BrowsedRow], total: Int?, warnings: [String] = []) {
     self.columns = columns

@@ -220,8 +220,11 @@ package struct BrowseView {
   /// The words of a picker without a match, with what may find one.
   private var noMatch: String {
     let words = "\(noRecords) match"
-    guard !drawn.state.isOffline else { return "\(words)." }
-    guard let searched = drawn.state.searched else { return "\(words). Ctrl-R asks the service." }
+    let part = drawn.state.searchedPart.map { ": only a part was searched (\($0))" } ?? ""
+    guard !drawn.state.isOffline else { return "\(words)\(part)." }
+    guard let searched = drawn.state.searched else {
+      return "\(words)\(part). Ctrl-R asks the service."
+    }
     guard let cause = searched.badge.cause else {
       // A service without a search may have sent any number of others.
       let sent = searched.count > 0 ? searched.count.of("matching record") : "none either"
