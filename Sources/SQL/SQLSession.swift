@@ -334,7 +334,7 @@ package struct SQLSession: Sendable {
   }
 }
 
-/// The messages of a console of which each is said once, until another number of records is cached, or they are fetched again.
+/// The messages of a console that are said once, with their remedies, until another number of records is cached, or they are fetched again.
 private final class SaidMessages: Sendable {
   private let messages = Mutex<Set<String>>([])
 

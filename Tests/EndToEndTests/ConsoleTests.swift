@@ -292,9 +292,13 @@ import Testing
       terminal: terminal.descriptor, in: sandbox, output: .descriptor(terminal.descriptor),
       isMerged: true)
     try await terminal.read(until: Self.prompt)
+    // What is typed next is not for a pager.
     terminal.type(".help\n")
-    let help = try await terminal.read(until: "more?")
-    try #require(!help.contains(Self.prompt), "\(help)")
+    try await terminal.read(until: ".quit       leave, like Ctrl-D\r\n")
+    try await terminal.read(until: Self.prompt)
+    terminal.type(".schema\n")
+    let schema = try await terminal.read(until: "more?")
+    try #require(!schema.contains(Self.prompt), "\(schema)")
     terminal.type("q\n")
     let rest = try await terminal.read(until: "key q")
     #expect(!rest.contains(Self.prompt), "\(rest)")

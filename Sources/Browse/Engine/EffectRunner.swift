@@ -586,6 +586,13 @@ package final class EffectRunner: Sendable {
       total = window.total ?? start
       if start >= total, window.total != nil || window.rows.isEmpty { break }
     }
+    // Records behind the first part, of which the summary is, may be older.
+    if summary.provenance?.origin == .cached, list.origin == .marked || total > ListState.chunk,
+      let oldest = try await sources[list.request.source]?.status().fetchedAt
+    {
+      summary.provenance = summary.provenance?.joined(
+        by: CombinedProvenance(Provenance(.cached, fetchedAt: oldest)))
+    }
     let missing = max(0, total - count)
     (summary.count, summary.next) = (count, nil)
     if summary.total != count { summary.total = nil }

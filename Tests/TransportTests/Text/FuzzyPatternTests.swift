@@ -50,8 +50,18 @@ import Testing
     ("dd", ["Maddox", "Daredevil", "Doom Doctor"], ["Doom Doctor", "Daredevil", "Maddox"]),
     ("sb", ["crossbow", "SpiderBoy", "silver_bird"], ["SpiderBoy", "silver_bird", "crossbow"]),
     // The shorter, and then the earlier one.
-    ("hulk", ["Hulkling", "Hulk", "Red Hulk"], ["Hulk", "Hulkling", "Red Hulk"]),
+    ("hulk", ["Hulkling", "Hulk", "Hulks"], ["Hulk", "Hulks", "Hulkling"]),
     ("hulk", ["Hulk one", "Hulk two"], ["Hulk one", "Hulk two"]),
+    // The end of a word before a longer one.
+    ("hulk", ["Hulkling", "Hulk", "Red Hulk"], ["Hulk", "Red Hulk", "Hulkling"]),
+    (
+      "item 7", ["Item 73 東京", "Item 78 x", "Item 7 naïve"],
+      ["Item 7 naïve", "Item 78 x", "Item 73 東京"]
+    ),
+    (
+      "Item 7", ["7\tItem 73", "20\tItem 78", "30\tItem 7 naïve"],
+      ["30\tItem 7 naïve", "7\tItem 73", "20\tItem 78"]
+    ),
     // All words, in any order.
     ("man spi", ["Spider-Man", "Man", "Spider"], ["Spider-Man"]),
   ])

@@ -1,3 +1,4 @@
+import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
 import Testing
@@ -425,6 +426,39 @@ struct BrowseTerminalTests {
       "sources add goods \(server.baseURL)/goods --offset-param offset=0 --page-size limit=2 --rate off"
     )
     try #require(added.status == 0, "\(added)")
+  }
+
+  @Test func `a file in JSON has the origin of its list, and what this lacks`() async throws {
+    let server = try goods()
+    defer { server.stop() }
+    try await add(server)
+    _ = try await home.run("goods list --limit 8")
+    let run = try start("browse goods --offline")
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "goods 1/8", on: &screen)
+    func written(_ name: String, after keys: String) async throws -> JSON {
+      terminal.type("\(keys)w\u{15}\(name)\r")
+      await terminal.wait(for: "to \(name)", on: &screen)
+      return try #require(JSON(reading: Data(home.sandbox.text(of: "work/\(name)").utf8)))
+    }
+    let list = try await written("list.json", after: "")
+    _ = try await home.run("export goods -o export.json")
+    let export = try #require(
+      JSON(reading: Data(home.sandbox.text(of: "work/export.json").utf8)))
+    #expect(list["provenance"]?["origin"] == "cached", "\(list)")
+    #expect(list["provenance"] == export["provenance"])
+    #expect(list["warnings"] == export["warnings"] && list["warnings"] != .array([]), "\(list)")
+    // A choice of records is all of it.
+    let marked = try await written("marked.json", after: " ")
+    #expect(marked["provenance"] == export["provenance"], "\(marked)")
+    #expect(marked["warnings"] == .array([]), "\(marked)")
+    terminal.type(":SELECT count(*) AS n FROM goods\r")
+    await terminal.wait(for: "SQL 1/1", on: &screen)
+    let answer = try await written("answer.json", after: "")
+    #expect(answer["provenance"] == .null, "\(answer)")
+    #expect(answer["warnings"]?.array?.first?["source"] == "goods", "\(answer)")
+    terminal.type("q")
+    _ = try await run.outcome()
   }
 
   @Test func `the next page is the first one with records that are not cached`() async throws {

@@ -284,6 +284,23 @@ import Testing
     if width == 80 { #expect(browsing.screen().lines[1].contains("›"), "\(browsing.text)") }
   }
 
+  @Test(arguments: [("00Z", "2025-02-02 10:00  "), ("07Z", "2025-02-02T10:00:00Z")])
+  func `times have no seconds where all are 0`(last: String, shown: String) {
+    var browsing = BrowsingState()
+    browsing.open("heroes", width: 120, height: 24)
+    let columns = ["id", "created_at", "state"].map { BrowsedColumn($0, $0) }
+    let rows = (0..<10).map { number in
+      let time = "2025-02-02T10:00:\(number == 9 ? last : "00Z")"
+      return BrowsedRow(
+        id: "\(number)", name: "\(number)", cells: ["\(number)", time, "open"],
+        card: [.init("Created", time)])
+    }
+    let window = BrowsedWindow(columns: columns, rows: rows, total: 10)
+    browsing.handle(.window(browsing.state.source.list.request, start: 0, .success(window)))
+    #expect(browsing.screen().lines[2].contains(shown), "\(browsing.text)")
+    #expect(browsing.text.contains("Created  2025-02-02 10:00"), "\(browsing.text)")
+  }
+
   @Test func `names are whole also if some records have none, or one that is far too long`() {
     var browsing = BrowsingState()
     browsing.open("heroes", width: 120, height: 24)
