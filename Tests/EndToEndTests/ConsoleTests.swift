@@ -286,7 +286,7 @@ import Testing
     let pager = try sandbox.write(
       "#!/bin/sh\nread line\necho more?\nread key <&1\necho key $key\n", to: "bin/pager")
     try sandbox.makeExecutable(pager)
-    terminal.widen(to: 80, rows: 10)
+    terminal.widen(to: 80, rows: 8)
     let run = try Binary.start(
       "sql", environment: ["TERM": "xterm", "AGGREGATOR_PAGER": pager.path],
       terminal: terminal.descriptor, in: sandbox, output: .descriptor(terminal.descriptor),
@@ -348,7 +348,7 @@ import Testing
   func `results have the format that was chosen, or go to a file`(term: String) async throws {
     try sandbox.write(
       "SELECT 'a' || 1 AS x;\n.mode tsv\nSELECT 'b' || 2 AS y\n", to: "work/two.sql")
-    // The help is not paged.
+    // Nothing is paged.
     terminal.widen(to: 80, rows: 60)
     let run = try start(on: term)
     func enter(_ line: String, until shown: String) async throws {
