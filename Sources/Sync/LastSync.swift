@@ -1,6 +1,7 @@
 package import AggregatorCore
 package import AggregatorFoundation
 package import AggregatorStore
+import AggregatorText
 
 /// The times of the last syncs of a source.
 package struct LastSync: Hashable, Sendable {
@@ -10,11 +11,26 @@ package struct LastSync: Hashable, Sendable {
   /// The end of the last incremental sync since then; `nil` if there was none, or none was complete.
   package var incremental: Date?
 
+  /// The beginning of the last full sync, before any interruption: nothing that it has read is older; `nil` if its end says as
+  /// much, less than ``notableSeconds`` later.
+  package var begun: Date?
+
+  /// The time after which what a sync has read is notably older than its end.
+  package static let notableSeconds: TimeInterval = 60
+
   /// The time at which a sync last stored a page or came to its end, as far as that is known.
   package var stored: Date?
 
   /// The end of the last complete sync of either kind.
   package var completed: Date? { [full, incremental].compactMap(\.self).max() }
+
+  /// The times in words: `2 days ago, changes just now`, or `just now, begun 4 min ago`; `nil` without a full sync.
+  package func words(at now: Date) -> String? {
+    guard let full else { return nil }
+    let begun = begun.map { ", begun \($0.age(at: now))" } ?? ""
+    let changes = incremental.map { ", changes \($0.age(at: now))" } ?? ""
+    return "\(full.age(at: now))\(begun)\(changes)"
+  }
 }
 
 extension RecordStore {
@@ -25,6 +41,11 @@ extension RecordStore {
     let state = text.flatMap { try? JSONText(Data($0.utf8))?.read(ChangeState.self) }
     var last = LastSync(full: complete.date, incremental: state?.last)
     last.stored = last.completed
+    if let begun = complete.begun, let end = complete.date,
+      end.timeIntervalSince(begun) >= LastSync.notableSeconds
+    {
+      last.begun = begun
+    }
     return last
   }
 }

@@ -208,9 +208,7 @@ private struct StoreEntry: Entry {
 
   /// The times of the last syncs: `heroes 2 days ago, changes just now`.
   func lastSyncText(at now: Date) -> String? {
-    guard let lastSync, let full = lastSync.full else { return nil }
-    let changes = lastSync.incremental.map { ", changes \($0.age(at: now))" } ?? ""
-    return "\(id) \(full.age(at: now))\(changes)"
+    lastSync?.words(at: now).map { "\(id) \($0)" }
   }
 
   /// The numbers that are not 0, and the age: `2 deleted · 3 pages · fetched 5 min ago`; `nil` for none.

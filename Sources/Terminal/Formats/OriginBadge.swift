@@ -13,6 +13,9 @@ package struct OriginBadge: Sendable {
     return "\(name) \(fetchedAt.age(at: now))"
   }
 
+  /// The ``label`` of a list of records of different ages.
+  package var labelOfOldest: String { "\(name)\(age.map { ", oldest\($0.words)" } ?? "")" }
+
   /// The label in one word, which names the data rather than a lack of a network: records that are bundled or cached are
   /// not live.
   package let word: String

@@ -87,9 +87,12 @@ struct Badge {
         || !told.contains(warning.code)
           && !origin.notes.contains(warning.message.safeLine.capitalizedFirst)
     }
+    // Of a part of the records, pages may be newer than the oldest one, which filters and orders tell of.
+    let isMixed =
+      query.readsIndex && page.summary.warnings.contains(where: \.warning.meansIncomplete)
     return """
       <details class="badge \(origin.kind.rawValue)"><summary title="\(origin.explanation)">\
-      <span class="visually-hidden">Data: </span><span class="label">\(origin.label)</span></summary>
+      <span class="visually-hidden">Data: </span><span class="label">\(isMixed ? origin.labelOfOldest : origin.label)</span></summary>
       <div class="panel">
       <p\(attribute: "class", hasNotes && hasReason ? "told" : nil) dir="auto">\(origin.explanation).</p>
       <dl>\(provenance.fetchedAt.map { date in

@@ -219,9 +219,13 @@ extension HTMLRenderer {
       let sync = source.isEndless || coverage.isComplete || isShort ? "" : "; not synced completely"
       return "\(cached)\(age)\(sync)"
     }
-    // Records that a sync has fetched are as old as it is; after one without all, the oldest is as old as its change.
+    // What a sync has read is as old as its beginning, which may be long before its end if it was interrupted; after one
+    // without all, the oldest is as old as its change.
     let isSync =
-      isShort || state.fetchedAt.map { abs($0.timeIntervalSince(syncedAt)) < 300 } ?? true
+      isShort
+      || state.fetchedAt.map {
+        abs($0.timeIntervalSince(syncedAt)) < LastSync.notableSeconds
+      } ?? true
     let age = isSync ? "" : state.fetchedAt.map { "fetched \($0.age(at: now)); " } ?? ""
     return "\(cached)\(comma)\(age)synced \(syncedAt.age(at: now))"
   }

@@ -285,8 +285,12 @@ struct SyncTests {
       #expect(try await whole.records.item(7).provenance.fetchedAt == first)
       // A list may not have all of a record, so that it is as old as its last change.
       #expect(try await records.records.item(7).provenance.fetchedAt == .day())
-      #expect(try await records.lastSync().full == again)
+      let last = try await records.lastSync()
+      #expect(last.full == again && last.begun == first)
+      #expect(last.words(at: again)?.hasPrefix("just now, begun ") == true)
     }
+    #expect(try await sync(base).isComplete)
+    #expect(try await records.lastSync().words(at: today.now()) == "just now")
   }
 
   @Test func `a lookup of what a complete sync has not stored says that no service was asked`()

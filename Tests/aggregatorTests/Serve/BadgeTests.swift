@@ -61,6 +61,23 @@ import Testing
     #expect(try links(ServedQuery(order: "name")) == 0)
   }
 
+  @Test func `a filter of a part of the records names the oldest one`() throws {
+    func label(_ query: ServedQuery, _ warnings: [Warning]) throws -> String {
+      var summary = ListingSummary(count: 1)
+      summary.provenance = CombinedProvenance([Provenance(.cached, fetchedAt: Self.minutesAgo)])
+      summary.warnings = warnings.map { SourceWarning("heroes", $0) }
+      let page = ServedListing(records: [], summary: summary)
+      let html = try #require(Badge(page, .normal, MadeUpSource.now)).html(query) { _ in "/" }
+      return String(try #require(html.text.firstMatch(of: /label">([^<]*)</)).1)
+    }
+    let part = [Warning(.incomplete, "limited to cached records: 7 of 20")]
+    let filtered = ServedQuery(conditions: ["name~a"])
+    #expect(try label(filtered, part) == "Cached, oldest 3 min ago")
+    // All were read by one sync, or a page was read at once.
+    #expect(try label(filtered, []) == "Cached 3 min ago")
+    #expect(try label(.plain, part) == "Cached 3 min ago")
+  }
+
   @Test func sayWhyDataIsNotLive() throws {
     let cached = Provenance(.cached, fetchedAt: Self.minutesAgo, reason: Self.unreachable)
     #expect(try badge(cached).origin.label == "Offline · cached 3 min ago")
