@@ -5,6 +5,7 @@
 const [list, detail] = ["#list", "#detail"].map(name => () => $(name));
 const [form, field, program] = [$("form.search"), $("#query"), $(".brand").textContent];
 document.documentElement.classList.add("js");
+if (location.pathname === "/search" && field?.value === "" && matchMedia("(hover: hover)").matches) field.focus(); // a touch would open a keyboard
 const number = count => count.toLocaleString("en");
 const amountIn = text => Number(text.replaceAll(",", ""));
 
@@ -1220,8 +1221,7 @@ document.addEventListener("keydown", event => {
   } else if (isSingle && tools[event.key]) {
     const link = $(tools[event.key]);
     if (link?.matches(".filter")) follow(link, event).then(() => $(".filters select", list())?.focus());
-    else if (link && event.key === "o") { link.focus(); if (link.matches("summary")) link.click(); }
-    else link?.click();
+    else if (event.key !== "o" || link?.matches("summary")) { if (event.key === "o") link.focus(); link?.click(); } else link?.focus();
   } else if (isSingle && event.key === "/" && field) {
     event.preventDefault();
     if (document.body.classList.contains("has-detail") && isNarrow()) closeDetail();

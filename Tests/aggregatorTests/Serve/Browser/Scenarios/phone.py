@@ -140,6 +140,9 @@ def run(site):
     page.goto(site.origin + "/sql?sql=SELECT+1")
     expect(page.locator("#result table")).to_be_visible()
     expect(page.locator("#sql")).not_to_be_focused()
+    page.goto(site.origin + "/search")
+    expect(page.locator(".shortcuts").first).to_be_attached()
+    expect(page.locator("#query")).not_to_be_focused()
     page.goto(site.origin + "/sources/countries")
     page.get_by_label("Go to no.").fill("100")
     page.get_by_role("button", name="Go", exact=True).tap()
@@ -168,6 +171,16 @@ def run(site):
     assert places[0] == places[1], places
     # What is above a list takes a third of the screen at most, and the names of the orders are whole.
     page = site.open("/sources/countries", width=390, height=844, has_touch=True, is_mobile=True)
+    expect(page.get_by_label("Go to no.")).to_be_visible()
+    # Its bar has room for many records, and for when they were cached.
+    page.locator(".jump input[max]").evaluate("each => { each.placeholder = '1–20,000'; }")
+    label = page.locator("#list .badge .label")
+    for place, words in ((page.locator(".bar > .count"), "20,000 items"), (label, "Cached 2 min ago")):
+        place.evaluate("(each, words) => { each.textContent = words; }", words)
+        lines, width = place.evaluate("each => [each.getClientRects().length, each.scrollWidth - each.clientWidth]")
+        assert lines == 1 and width <= 0, (words, lines, width)
+        assert place.bounding_box()["height"] < 25, (words, place.bounding_box())
+    page.reload()
     expect(page.get_by_label("Go to no.")).to_be_visible()
     top = page.locator(".table-box").bounding_box()["y"]
     assert top <= 844 / 3, top

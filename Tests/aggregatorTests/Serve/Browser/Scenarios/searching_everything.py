@@ -7,6 +7,10 @@ from site_under_test import is_at
 
 
 def run(site):
+    # Who opens it types.
+    page = site.open("/search")
+    expect(page.locator("#query")).to_be_focused()
+    page.close()
     page = site.open("/search?query=e")
     # The service of the products names no total.
     expect(page.locator(".bar > .count")).to_have_text("At least 230 matches for “e” in 3 sources")

@@ -19,6 +19,19 @@ def address(query):
     return "/sql?sql=" + quote(query)
 
 
+def room(site):
+    """However many tables there are, a result begins below the editor."""
+    for width, height in ((1440, 900), (1024, 768), (390, 844)):
+        page = site.open(address(PLACES), width=width, height=height)
+        expect(page.locator("#result table")).to_be_visible()
+        page.evaluate("for (const each of document.querySelectorAll('.schema-table')) for (let i = 0; i < 5; i++) each.after(each.cloneNode(true))")
+        run, result, tables = (page.locator(each).first.bounding_box() for each in ("#sql-form .primary", "#result", ".schemas"))
+        assert 0 <= result["y"] - run["y"] - run["height"] < 40, (width, run, result)
+        assert tables["height"] > 100, tables
+        fits(page)
+        page.close()
+
+
 def run(site):
     site.may_fail = True
     without_script(site)
@@ -31,6 +44,7 @@ def run(site):
     mistakes(site)
     parameters(site)
     stopped(site)
+    room(site)
     for scheme in ("light", "dark"):
         page = site.open(address(BY_PUBLISHER) + "#chart=bar", color_scheme=scheme)
         expect(page.locator("#chart svg")).to_be_visible()
