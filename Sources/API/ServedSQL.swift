@@ -108,16 +108,17 @@ package final class ServedSQL: Sendable {
     let views = state.plugins.flatMap { SQLView.all(of: $0) }
     for view in views.sorted(by: { $0.name < $1.name }) {
       var table = ServedTable(name: view.name, columns: store.columns(of: view))
-      let source = view.source.list == nil ? state.environment.store : nil
-      if let count = try? await source?.status(of: view.name).records, count > 0 {
+      let stored = try? await state.environment.store?.status(of: view.source.source).records
+      if let stored, stored > 0, view.source.list == nil {
         // The store has counted them.
-        table.count = count
+        table.count = stored
       } else if time.left > .zero {
         let rows = try? await run(
           SQLStatement("SELECT count(*) FROM \(table.name.sqlQuoted)"), within: time.left
         ) { run, time in try await run.result.page(within: time.left) }
         if case .integer(let count)? = rows?.first?.first { table.count = count }
       }
+      table.isSample = stored == 0 && table.count ?? 0 > 0
       tables.append(table)
     }
     return tables
@@ -231,6 +232,8 @@ package struct ServedTable: Sendable {
   package let columns: [String]
   /// The number of rows; `nil` if counting would take long.
   package var count: Int?
+  /// True if the bundled records stand in, as none are cached.
+  package var isSample = false
 }
 
 extension String {

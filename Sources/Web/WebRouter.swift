@@ -120,6 +120,7 @@ struct WebRouter: Sendable {
     if !content.isWhole, query.cursor == nil {
       content.sum = try? await source.changeSummary(since: asked.since)
     }
+    content.schemaChanges = (try? await source.schemaChanges()) ?? []
     if content.isEmpty { content.lastDay = try? await source.changeSummary(since: "1d") }
     return html(pages.changes(content), status: content.page.failure?.status ?? 200)
   }

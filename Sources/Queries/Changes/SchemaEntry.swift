@@ -4,7 +4,8 @@ package import AggregatorTerminal
 /// A change of the members of the rows, as `diff --schema`, `watch --exec` and the API write it.
 package struct SchemaEntry: Entry {
   private let change: SchemaChange
-  private let date: String
+  /// The time of the sync, in ISO 8601.
+  package let date: String
 
   package init(_ entry: SchemaHistory.Entry) { self.init(entry.change, at: entry.date) }
 

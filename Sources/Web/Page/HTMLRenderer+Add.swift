@@ -129,17 +129,17 @@ extension HTMLRenderer {
     let proposal = answer.proposal
     return """
       <section aria-labelledby="found"><h2 id="found" tabindex="-1" autofocus>Preview of “\(proposal.name)”</h2>
-      <ul class="found">\(([proposal.countWords] + proposal.evidence.map(\.words)).compactMap(\.self).map { "<li>\($0.safeLine)</li>" as HTML })</ul>
       \(content.known.map { known in
         """
-        <p class="note">The source <a href="\(WebAddress.list(known, ServedQuery.plain))">\(known.safeLine)</a> \
-        has this URL already.</p>
+        <p class="note failed" dir="auto">\(Icon.warning.html)<span>The source \
+        <a href="\(WebAddress.list(known, ServedQuery.plain))">\(known.safeLine)</a> has this URL already.</span></p>
         """ as HTML
       })
+      <ul class="found">\(([proposal.countWords] + proposal.evidence.map(\.words)).compactMap(\.self).map { "<li>\($0.safeLine)</li>" as HTML })</ul>
       \(proposal.warnings.map { #"<p class="note" dir="auto">\#($0.sentence)</p>"# as HTML })
       \(choices(of: proposal, content, at: action))
       \(rows(of: proposal))
-      \(decision(on: answer, at: action))
+      \(decision(on: answer, at: action, isKnown: content.known != nil))
       <details class="history"><summary>How this was found</summary>
       <div class="table-box" tabindex="0" role="region" aria-label="What was found"><table>
       <caption class="visually-hidden">What was found</caption>
@@ -433,7 +433,9 @@ extension HTMLRenderer {
       """
   }
 
-  private func decision(on answer: SourceAdding.Answer, at action: String) -> HTML {
+  private func decision(
+    on answer: SourceAdding.Answer, at action: String, isKnown: Bool
+  ) -> HTML {
     let proposal = answer.proposal
     if let obstacle = proposal.obstacle {
       let advice: HTML? =
@@ -448,8 +450,8 @@ extension HTMLRenderer {
         """)
       <form class="fields" action="\(action)" method="post">\(hidden("proposal", answer.id))
       \(edits(of: proposal, samples: proposal.samples))
-      <div class="actions"><button type="submit" class="button primary" data-busy="Saving…">\
-      \(proposal.isProved ? "Save source" : "Save source anyway")</button></div></form>
+      <div class="actions"><button type="submit" class="button\(isKnown ? "" : " primary")" data-busy="Saving…">\
+      \(proposal.isProved && !isKnown ? "Save source" : "Save source anyway")</button></div></form>
       """
   }
 }

@@ -14,6 +14,8 @@ struct ChangesContent: Sendable {
   var baseline: ServedSync?
   /// The syncs that servers have run, the latest first.
   var syncs: [ServedSync] = []
+  /// All known changes of the members of the rows.
+  var schemaChanges: [SchemaEntry] = []
   /// So that changes and lists write values in the same way.
   var sample = FieldSample()
 
@@ -46,6 +48,13 @@ struct ChangesContent: Sendable {
       first.counts.dropFirst(2).allSatisfy({ $0 == 0 })
     else { return nil }
     return date < first.beginning ? first : nil
+  }
+
+  /// The changes of the members of the rows since the point, on the first page of changes of all kinds and fields.
+  var schemaChangesSince: [SchemaEntry] {
+    guard query.isOfAll, query.cursor == nil, case .success(let page?) = page else { return [] }
+    let start = page.summary.date?.iso8601 ?? ""
+    return schemaChanges.filter { $0.date > start }
   }
 
   /// True if the page has all changes, of all kinds and fields.
@@ -104,6 +113,7 @@ extension HTMLRenderer {
         return tab(words, since: start.typed, content.query.kind, content.query.field, content)
       })</nav>\(otherTime(content))</div>
       \(syncs(content))
+      \(schemaChanges(content.schemaChangesSince, isOpen: true))
       \(content.query.field == nil ? sum.flatMap { timeline($0, page) } : nil)
       \(body)
       </div>

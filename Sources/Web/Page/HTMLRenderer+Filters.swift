@@ -287,7 +287,8 @@ extension HTMLRenderer {
   /// The values of the first fields, and of the others on demand.
   ///
   /// Texts whose values are all shown come first, then numbers and dates, then texts of more values, each in the order
-  /// of the columns; measures and codes come last. All records decide the order, so that a filter moves no field.
+  /// of the columns; measures and codes come last. Half of the first fields are numbers and dates, if there are as many. All
+  /// records decide the order, so that a filter moves no field.
   private func facets(_ content: SourceContent) -> HTML? {
     func rank(_ facet: Facet) -> Int {
       if facet.isNearlyUnique { return 5 }
@@ -310,9 +311,13 @@ extension HTMLRenderer {
     let ranked = (0...5).flatMap { number in useful.filter { rank($0) == number } }
     let usable = ranked.prefix { !$0.isNearlyUnique }
     // A single one is not worth a click.
-    let first = usable.count == 7 ? usable : usable.prefix(6)
-    let others = ranked.dropFirst(first.count)
-    func group(_ facets: ArraySlice<Facet>, _ label: String) -> HTML {
+    let room = usable.count == 7 ? 7 : 6
+    let numbers = usable.count { rank($0) == 1 }
+    let few = usable.filter { rank($0) == 0 }.prefix(room - min(numbers, room / 2))
+    let shown = Set((few + usable.filter { rank($0) > 0 }).prefix(room).map(\.field))
+    let first = ranked.filter { shown.contains($0.field) }
+    let others = ranked.filter { !shown.contains($0.field) }
+    func group(_ facets: [Facet], _ label: String) -> HTML {
       """
       <div class="facets" role="group" aria-label="\(label)">\(facets.map { facet($0, content) })</div>
       """

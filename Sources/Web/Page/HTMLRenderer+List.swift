@@ -8,7 +8,10 @@ import AggregatorTerminal
 extension HTMLRenderer {
   func sourcePage(_ content: SourceContent) -> HTML {
     let source = content.source
-    let name = (try? content.detail?.answer.get())?.records.first?.name
+    // A record that cannot be shown is none of the list either.
+    let name = content.detail.map { detail in
+      (try? detail.answer.get())?.records.first?.name ?? detail.id.oneLine(atMost: 80)
+    }
     let hasRecords = (try? content.list?.get())?.records.isEmpty == false
     return document(
       Frame(
@@ -77,7 +80,7 @@ extension HTMLRenderer {
     return """
       <section id="list" aria-label="\(source.title)">
       \(content.deleted.map { deletedNotice($0, content) })
-      \(schemaChanges(content.schemaChanges.suffix(5)))
+      \(schemaChanges(content.schemaChanges))
       \(content.hidden.map { hidden($0, content) })
       \(shortfall(of: content).map(note(of:)))
       \(tools(content))
@@ -95,11 +98,11 @@ extension HTMLRenderer {
   }
 
   /// The latest changes of the members of the rows.
-  private func schemaChanges(_ changes: ArraySlice<SchemaEntry>) -> HTML? {
+  func schemaChanges(_ changes: [SchemaEntry], isOpen: Bool = false) -> HTML? {
     guard !changes.isEmpty else { return nil }
     return """
-      <details class="schema"><summary>Fields that the service has changed</summary>
-      <ul>\(changes.reversed().map { "<li>\($0.text.withWrittenDates)</li>" })</ul></details>
+      <details class="schema"\(attribute: "open", isOpen ? "" : nil)><summary>Fields that the service has changed</summary>
+      <ul>\(changes.suffix(5).reversed().map { "<li>\($0.text.withWrittenDates)</li>" })</ul></details>
       """
   }
 
@@ -137,7 +140,7 @@ extension HTMLRenderer {
       let total = page.summary.total ?? 0
       let isBeyond = total > 0 && query.offset ?? 0 > 0
       return """
-        <div class="bar"><p class="count" data-announce>\(isBeyond ? count : "No \(source.noun.word(for: 0).safeLine)")</p>\
+        <div class="bar"><p class="count" data-announce>\(isBeyond ? count : "No \(source.noun.word(for: 0).safeLine)\(page.shortcoming == nil ? "" : " so far")")</p>\
         \(jump(page, content))\(badgeHTML)</div>
         \(badge?.notesHTML() ?? [])
         \(hints)
@@ -179,7 +182,9 @@ extension HTMLRenderer {
     let isClaim = query.query == nil && codes.contains { content.shortfall?.includes($0) == true }
     let sent = isClaim ? min(count, content.cachedCount ?? count) : count
     let part = sent < count ? "\(sent.grouped) of " : ""
-    return "\(part)\(count == 0 ? "No" : count.grouped) \(noun.word(for: count))"
+    // Records that were not searched may match.
+    let soFar = count == 0 && page.shortcoming != nil ? " so far" : ""
+    return "\(part)\(count == 0 ? "No" : count.grouped) \(noun.word(for: count))\(soFar)"
   }
 
   private func count(_ page: ServedListing, _ content: SourceContent) -> HTML {

@@ -168,7 +168,7 @@ extension HTMLRenderer {
     \(tables.map { table in
       """
       <div class="schema-table"><h3><code data-name="\(table.name.sqlSpelling)">\(table.name.safeLine)</code></h3>
-      <p>\(table.count.map { "\($0.grouped) row\($0 == 1 ? "" : "s") · " })\
+      <p>\(table.count.map { "\($0.grouped) \(table.isSample ? "sample " : "")row\($0 == 1 ? "" : "s") · " })\
       <a href="\(WebAddress.sql(Self.query(of: table.name)))">Show<span class="visually-hidden"> \(table.name.safeLine)</span></a></p>
       <details><summary>\(table.columns.count) column\(table.columns.count == 1 ? "" : "s")<span class="visually-hidden"> of \(table.name.safeLine)</span></summary>
       <ul>\(table.columns.map { name in

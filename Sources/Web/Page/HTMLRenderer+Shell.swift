@@ -201,17 +201,20 @@ extension HTMLRenderer {
   }
 
   func empty(_ content: SourceContent) -> HTML {
-    let source = content.source
+    let (source, page) = (content.source, try? content.list?.get())
+    let isWhole = page?.shortcoming == nil
+    let title = isWhole ? "No matches" : "No matches so far"
     if !content.query.conditions.isEmpty {
       let words = selectionWords(content) ?? ""
-      let meant = content.query.query == nil ? (try? content.list?.get())?.suggestion : nil
+      let meant = content.query.query == nil ? page?.suggestion : nil
       let near: HTML? = meant.flatMap { try? TypedFilter($0) }.map { filter in
         """
         <a class="button primary" href="\(narrowed(content) { $0.conditions = [filter.quoted] })">\
         <span>Did you mean “<bdi>\(self.words(of: filter, content).safeLine)</bdi>”?</span></a>
         """
       }
-      return state(.search, "No matches", ["No \(source.noun.word(for: 0)) \(words)."]) {
+      let rest = isWhole ? "" : ", as far as was searched"
+      return state(.search, title, ["No \(source.noun.word(for: 0)) \(words)\(rest)."]) {
         """
         \(near)
         <a class="button\(near == nil ? " primary" : "")" href="\(narrowed(content) { $0.conditions = [] })">Remove all filters</a>
@@ -219,7 +222,7 @@ extension HTMLRenderer {
       }
     }
     guard let query = content.query.query else {
-      let origin = (try? content.list?.get())?.summary.provenance?.origin
+      let origin = page?.summary.provenance?.origin
       let isAnswer = origin == .live || origin == .cached
       let all = content.hidden?.records.isEmpty == false ? "All are deleted here." : nil
       return state(
@@ -229,7 +232,7 @@ extension HTMLRenderer {
         refresh(content)
       }
     }
-    let (example, page) = (source.exampleQuery, try? content.list?.get())
+    let example = source.exampleQuery
     let all = content.query.forLinks.with(\.cursor, nil).with(\.query, nil)
     func button(_ query: ServedQuery, _ words: HTML, isPrimary: Bool = true) -> HTML {
       #"<a class="button\#(isPrimary ? " primary" : "")" href="\#(WebAddress.list(source.name, query))">\#(words)</a>"#
@@ -241,7 +244,7 @@ extension HTMLRenderer {
     let matching = matchingFilters(content)
     let isOnlyWay = further == nil && matching.isEmpty && page?.suggestion == nil
     return state(
-      .search, page?.shortcoming == nil ? "No matches" : "No matches so far",
+      .search, title,
       [
         page?.shortcoming?.capitalizedFirst
           ?? "No \(source.noun.word(for: 0)) match “\(query.withoutQuotes)”."

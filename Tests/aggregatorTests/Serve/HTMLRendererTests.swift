@@ -562,6 +562,34 @@ import Testing
     #expect(live.contains("No heroes</h2>") && live.contains("The service has none."))
   }
 
+  @Test func `a headline says no more than the text below it, and a title what could not be shown`()
+  {
+    func page(_ warnings: [Warning], _ query: ServedQuery = ServedQuery(query: "tea")) -> String {
+      var summary = ListingSummary(count: 0, total: 0)
+      summary.warnings = warnings.map { SourceWarning("heroes", $0) }
+      return pages.page(
+        SourceContent(
+          source: MadeUpSource.heroes, query: query,
+          list: .success(ServedListing(records: [], summary: summary))))
+    }
+    let limited = Warning(.incomplete, "limited to cached records: 7 of 20")
+    let sample = Warning(.bundled, "only bundled sample data was available")
+    for html in [page([limited]), page([sample])] {
+      #expect(html.contains(" data-announce>No heroes so far</p>"))
+      #expect(html.contains("<title>No heroes so far for “tea”"))
+    }
+    #expect(page([limited], ServedQuery(conditions: ["name=x"])).contains("<h2>No matches so far<"))
+    #expect(page([]).contains(" data-announce>No heroes</p>"))
+    #expect(page([], ServedQuery(conditions: ["name=x"])).contains("<h2>No matches</h2>"))
+
+    var content = SourceContent(
+      source: MadeUpSource.heroes, query: .plain,
+      list: .success(MadeUpSource.heroes.page(.plain)))
+    content.detail = DetailContent(
+      id: "15000", answer: .failure(Problem(503, "unreachable", "no network")), history: nil)
+    #expect(pages.page(content).contains("<title>15000 – Heroes – aggregator</title>"))
+  }
+
   private func table(_ names: [String?]) -> String {
     let records = names.enumerated().map { index, name in
       var record = ServedRecord("x\(index)", name ?? "x\(index)")
@@ -737,6 +765,9 @@ import Testing
     #expect(words(fetched: 61, synced: 63).contains("All 3 cached, synced 63 s ago<"))
     #expect(
       words(fetched: 61, synced: 7200).contains("All 3 cached, fetched 61 s ago; synced 2 h ago<"))
+    // One that was interrupted has read the first records long before its end.
+    #expect(
+      words(fetched: 240, synced: 3).contains("All 3 cached, fetched 4 min ago; synced just now<"))
     // All records may be cached without a sync.
     #expect(words(fetched: 61, synced: nil).contains("All 3 cached, fetched 61 s ago<"))
     #expect(
@@ -1224,6 +1255,24 @@ import Testing
     #expect(html.contains(/<h2>Unique.*Fewer fields<\/a>/.dotMatchesNewlines()))
   }
 
+  @Test(arguments: [
+    (9, 5, "ABCUVW"), (9, 2, "ABCDUV"), (1, 9, "AUVWXY"), (4, 0, "ABCD"), (5, 2, "ABCDEUV"),
+    (0, 9, "UVWXYZ"),
+  ])
+  func `half of the first fields are numbers and dates`(few: Int, ranges: Int, first: String) {
+    func all(_ names: String, isRange: Bool, _ count: Int) -> [Facet] {
+      (0..<count).map { index in
+        let name = Array(names).indices.contains(index) ? String(Array(names)[index]) : "more"
+        let values = ["1", "2"].map { Facet.Value(text: $0, count: 2, condition: "f>1") }
+        let field = "f\(name)\(index)"
+        return Facet(field: field, label: name, isRange: isRange, values: values, missing: 0)
+      }
+    }
+    let html = facets(
+      all("ABCDEF", isRange: false, few) + all("UVWXYZ", isRange: true, ranges), [])
+    #expect(html.matches(of: /<h2>([A-Z])<\/h2>/).map { String($0.1) }.joined() == first)
+  }
+
   @Test(arguments: [0, 1, 6, 7, 8, 17])
   func `the values of more than seven fields are shown on demand, and of a filter`(count: Int) {
     let all = (0..<count).map { index in
@@ -1669,9 +1718,15 @@ import Testing
     let html = pages.add(content)
     #expect(html.contains(#"<ul class="found"><li>\#(words)</li>"#), "\(html)")
     #expect(!html.contains("has this URL already"))
+    #expect(html.contains(#"class="button primary" data-busy="Saving…">Save source<"#))
     content.known = "two-b"
+    let known = pages.add(content)
+    // Before all else, and in the place of the usual next step.
     #expect(
-      pages.add(content).contains(#"<a href="/sources/two-b">two-b</a> has this URL already."#))
+      known.contains(
+        /<span>The source <a href="\/sources\/two-b">two-b<\/a> has this URL already\.<\/span><\/p>\s*<ul class="found">/
+      ))
+    #expect(known.contains(#"class="button" data-busy="Saving…">Save source anyway<"#))
     let save = try #require(html.firstRange(of: "Save source</button>"))
     #expect(save.lowerBound > (try #require(html.firstRange(of: "The first records"))).upperBound)
   }

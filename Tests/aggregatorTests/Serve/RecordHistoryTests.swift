@@ -335,6 +335,16 @@ import Testing
     let way = #"<a href="/changes/countries?since=1d">16 in the last day</a></p>"#
     #expect(pages.changes(content).contains(way))
     #expect(second.contains(">1 changed and changed back.</p>"))
+    // The members of the rows, as far as they have changed since the same point.
+    let extra = try JSONDecoder().decode(
+      SchemaChange.self, from: Data(#"{"m": "extra", "k": "vanished", "b": [], "a": []}"#.utf8))
+    let known = ": \(extra.text)"
+    for (date, count) in [(Date.distantPast, 0), (Date(timeIntervalSince1970: 345_600), 1)] {
+      content.schemaChanges = [SchemaEntry(extra, at: date)]
+      let html = pages.changes(content).replacing("&#34;", with: "\"")
+      #expect(html.ranges(of: known).count == count, "\(date)")
+    }
+    content.schemaChanges = []
     _ = try await store.delete(["KZ"], of: "countries", at: Date(timeIntervalSince1970: 432_000))
     #expect(try await html().contains(">1 deleted here, and left out.</p>"))
   }

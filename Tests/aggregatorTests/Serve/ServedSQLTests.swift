@@ -130,7 +130,7 @@ import Testing
     let tables = await sql { $0.counting = .seconds(600) }.tables()
     let countries = try #require(tables.first { $0.name == "countries" })
     #expect(countries.columns == ["code", "name", "region", "capital"])
-    #expect(countries.count == 250)
+    #expect(countries.count == 250 && countries.isSample)
     let uncounted = await sql { $0.counting = .zero }.tables()
     #expect(uncounted.map(\.name) == tables.map(\.name))
     #expect(uncounted.allSatisfy { $0.count == nil })
@@ -145,6 +145,7 @@ import Testing
     try await records.delete(#require(CountryCode("FR")), at: Date(timeIntervalSince1970: 1))
     let cached = await sql { $0.counting = .zero }.tables()
     #expect(cached.first { $0.name == "countries" }?.count == 1)
+    #expect(cached.first { $0.name == "countries" }?.isSample == false)
     // In the order of their names, as sources are.
     let environment = PluginEnvironment(
       settings: SourceSettings([:]), transport: LongTimeoutTransport(), store: store)
