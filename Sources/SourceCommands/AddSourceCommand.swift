@@ -422,8 +422,8 @@ extension Command {
         told.map { "correct \($0.spelling) or leave it out, or use --yes" }
           ?? "name it by --page-param, --offset-param, --next or --single, or use --yes"
       case (false, true):
-        "try again when it has records, or name the members that identify a record by --id"
-          + (proposal.isPagingProved ? "" : ", with --yes, as it shows no paging either")
+        "try again when it has records, or name its ID by --id"
+          + (proposal.isPagingProved ? "" : " and use --yes")
       case (false, false): "name the members that identify a record by --id"
       }
     return CommandError(.partial, "nothing was saved, because \(reason)", hint: .words(remedy))

@@ -470,7 +470,7 @@ import Testing
     #expect(
       refused.errors == """
         error: nothing was saved, because the list is empty, and shows no ID
-        hint: try again when it has records, or name the members that identify a record by --id, with --yes, as it shows no paging either
+        hint: try again when it has records, or name its ID by --id and use --yes
 
         """)
     #expect(!FileManager.default.fileExists(atPath: folder().path))
