@@ -115,7 +115,9 @@ extension ModuleCode {
         """)
     }
     var arguments = ["reading: rows"]
-    if let total = manifest.total, let text = scalar(total) {
+    if case .header(let name)? = manifest.total {
+      arguments.append("total: response.total(inField: \(name.swiftLiteral))")
+    } else if let total = manifest.total, let text = scalar(total) {
       arguments.append("total: \(text).flatMap { Int($0) }")
     }
     if let next { arguments.append("next: \(next)") }

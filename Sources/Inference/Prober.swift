@@ -710,10 +710,12 @@ package struct Prober: Sendable {
       number == later ? "\(number) records" : "changes from page to page")
   }
 
-  /// Warns of one response that has fewer rows than it says, if no others are read.
+  /// Warns of one response that has fewer rows than it says, or says that it is a part, if no others are read.
   private func warnOfMissing(_ proposal: inout Proposal, _ first: Sample) {
-    guard proposal.manifest.paging.proof == .single, proposal.manifest.file == nil, !first.isFile,
-      let total = proposal.manifest.total, let number = first.number(at: total),
+    guard proposal.manifest.paging.proof == .single, proposal.manifest.file == nil, !first.isFile
+    else { return }
+    if let part = first.wordsOfPart { proposal.warnings.append("\(part): no others are read") }
+    guard let total = proposal.manifest.total, let number = first.number(at: total),
       number > first.rows.count
     else { return }
     proposal.warnings.append(
@@ -873,9 +875,16 @@ extension SourceError {
 }
 
 extension Prober.Sample {
+  /// That the response has a part of the list, and not how many records there are; `nil` if it does not say so.
+  var wordsOfPart: String? {
+    guard response.isPartOfUnknown else { return nil }
+    return
+      "the response \(response.status == 206 ? "is" : "may be") a part of the list, without its total"
+  }
+
   func number(at path: Manifest.ResponsePath) -> Int? {
     switch path {
-    case .header(let name): exchange.header(name).flatMap { Int($0) }
+    case .header(let name): response.total(inField: name)
     case .body(let path): path.value(in: exchange.document)?.integerValue
     case .lastRow: nil
     }

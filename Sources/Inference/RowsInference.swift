@@ -294,7 +294,16 @@ extension Exchange {
 
   private static let totalHeaders = [
     "x-total-count", "x-total", "x-wp-total", "total-count", "x-result-count", "x-total-results",
+    "content-range", "x-pagination",
   ]
+
+  /// The place of a header field, whose name is in lower case.
+  static func place(ofField name: String) -> Manifest.ResponsePath {
+    let words = name.split(separator: "-").map {
+      $0 == "wp" ? "WP" : $0.lowercased().capitalizedFirst
+    }
+    return .header(words.joined(separator: "-"))
+  }
 
   /// The lists of objects that it has, for somebody who has named another one.
   var listRemedy: Remedy? {
@@ -318,12 +327,9 @@ extension Exchange {
   /// `rowCount` is the number of rows of this page, and `path` where they are.
   func totalPath(rowCount: Int, rows path: JSONPath) -> Manifest.ResponsePath? {
     if let name = Self.totalHeaders.first(where: {
-      header($0).flatMap { Int($0) } ?? -1 >= rowCount
+      header($0)?.fieldTotal ?? -1 >= rowCount
     }) {
-      let words = name.split(separator: "-").map {
-        $0 == "wp" ? "WP" : $0.lowercased().capitalizedFirst
-      }
-      return .header(words.joined(separator: "-"))
+      return Self.place(ofField: name)
     }
     let candidates = envelopeScalars(outside: path).compactMap { scalar -> (Scalar, Int)? in
       guard let value = scalar.integer, value >= rowCount,

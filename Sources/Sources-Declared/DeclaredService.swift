@@ -220,7 +220,12 @@ extension Manifest {
     }
     if let warning = Warning.rounded(in: rows, of: text) { reply.warnings.append(warning) }
     reply.schema = schema.schema
-    reply.total = total.flatMap { value(at: $0, document, response, rows) }.flatMap(\.wholeNumber)
+    reply.total = total.flatMap { number(at: $0, document, response, rows) }
+    // Nothing but the status and the range says that the only response is a part.
+    if paging.step == nil, response.status == 206, reply.total == nil {
+      reply.total = response.total(inField: "Content-Range")
+      if paging.proof != .unproved, response.isPartOfUnknown { reply.warnings.append(.partOfList) }
+    }
     reply.hasMore = paging.more.flatMap { more in
       more.path.value(in: document)?.truth.map { $0 != more.isNegated }
     }
@@ -276,6 +281,14 @@ extension Manifest {
 
   package static let maxWrappers = 4
 
+  /// The number of all records at a path; `nil` if there is none.
+  package func number(
+    at path: ResponsePath, _ document: JSON, _ response: HTTPResponse, _ rows: [JSON]
+  ) -> Int? {
+    if case .header(let name) = path { return response.total(inField: name) }
+    return value(at: path, document, response, rows)?.wholeNumber
+  }
+
   package func value(
     at path: ResponsePath, _ document: JSON, _ response: HTTPResponse, _ rows: [JSON]
   ) -> JSON? {
@@ -285,6 +298,11 @@ extension Manifest {
     case .lastRow(let path): rows.last.flatMap { path.value(in: $0) }
     }
   }
+}
+
+extension Warning {
+  fileprivate static let partOfList = Warning(
+    .incomplete, "the service sent a part of the list without its total: there may be more records")
 }
 
 extension JSON {

@@ -189,7 +189,8 @@ extension Manifest {
   /// A place in a response: `meta.total`, `header:X-Total-Count`, `last.id` in the last row.
   package enum ResponsePath: Hashable, Sendable, LosslessStringConvertible {
     case body(JSONPath)
-    /// A header field; of `Link` (RFC 8288) the URL with `rel="next"`.
+    /// A header field; of `Link` (RFC 8288) the URL with `rel="next"`, and of a total what
+    /// ``HTTPResponse/total(inField:)`` reads.
     case header(String)
     /// A value in the last row.
     case lastRow(JSONPath)

@@ -96,6 +96,13 @@ import Testing
     #expect(!plugin.contains("localSearchBound"))
   }
 
+  @Test func `and the total of a header field, where code reads the response`() throws {
+    let manifest = Self.plain.replacing(
+      #""total": "header:X-Total""#, with: #""total": "header:Content-Range", "more": "has_more""#)
+    let plugin = try text("Plugin.swift", of: module(manifest, rows: Self.row))
+    #expect(plugin.contains(#"total: response.total(inField: "Content-Range")"#), "\(plugin)")
+  }
+
   @Test func `and its rules for errors`() throws {
     func plugin(_ rules: String) throws -> SwiftModule {
       try module(

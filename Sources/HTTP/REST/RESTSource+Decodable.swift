@@ -108,7 +108,7 @@ extension RESTSource {
 public enum RESTResponsePart: Hashable, Sendable {
   /// A member of the JSON body: the names that lead to it, with dots between them.
   case member(String)
-  /// A header field.
+  /// A header field; of a total, see ``HTTPResponse/total(inField:)``.
   case header(String)
 }
 
@@ -144,7 +144,10 @@ extension HTTPResponse {
     } else {
       continuation = next.map { .token($0) }
     }
-    let total = parts.total.flatMap { text(of: $0, in: json) }.flatMap { Int($0) }
+    let total = parts.total.flatMap { part in
+      if case .header(let name) = part { return self.total(inField: name) }
+      return text(of: part, in: json).flatMap { Int($0) }
+    }
     let count = step == .single ? rows.elements.count : nil
     return RESTResponse(
       rows, total: total.flatMap { $0 < 0 ? nil : $0 } ?? count, next: continuation)

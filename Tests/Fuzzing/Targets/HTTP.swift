@@ -28,12 +28,18 @@ extension FuzzTarget {
 
   private static let contentRange = FuzzTarget(
     "content-range",
-    texts: ["bytes 0-99/100", "bytes */100", "bytes 5-9/*", "\"tag\"", "W/\"tag\""],
-    tokens: ["bytes", " ", "-", "/", "*", "99999999999999999999", "\""]
+    texts: [
+      "bytes 0-99/100", "bytes */100", "bytes 5-9/*", "\"tag\"", "W/\"tag\"", "items 0-49/300",
+      #"{"total": 3}"#,
+    ],
+    tokens: ["bytes", "items=", "{", " ", "-", "/", "*", "99999999999999999999", "\""]
   ) { text in
     let reply = HTTPResponse(status: 206, headers: [("Content-Range", text), ("ETag", text)])
     if let range = reply.contentRange {
       try expect((range.first ?? 0) >= 0 && (range.total ?? 0) >= 0, "a range is \(range)")
+    }
+    if let total = reply.total(inField: "Content-Range") {
+      try expect(total >= 0 && !text.hasPrefix("bytes "), "the total of a list is \(total)")
     }
     if let validator = reply.rangeValidator {
       try expect(validator.hasPrefix("\""), "a weak validator is strong")

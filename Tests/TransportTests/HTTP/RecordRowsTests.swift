@@ -118,6 +118,34 @@ import Testing
     #expect(try await total(.member("data.items.total")) == nil)
   }
 
+  @Test(arguments: [
+    ("300", 300), ("-1", nil), ("0-49/300", 300), ("items 0-49/300", 300), ("items=0-49/300", 300),
+    ("*/300", 300), ("0-49/*", nil), ("*/*", nil), ("bytes 0-49/300", nil), ("Bytes */300", nil),
+    ("/300", nil), ("a/b", nil), ("0-49/99999999999999999999", nil), ("", nil),
+    (#"{"TotalCount": 300, "TotalPages": 6}"#, 300), (#"{"pages": 6, "total_items": "300"}"#, 300),
+    (#"{"TotalPages": 6}"#, nil), (#"{"total": -1}"#, nil), ("{", nil),
+  ])
+  func `a header field says the total as a number, after a range, or in an object`(
+    value: String, total: Int?
+  ) {
+    let response = HTTPResponse(status: 200, headers: [("X-Field", value)])
+    #expect(response.total(inField: "x-field") == total)
+    #expect(response.total(inField: "other") == nil)
+  }
+
+  @Test(arguments: [
+    (206, nil, true), (206, "0-49/*", true), (200, "0-49/*", true), (206, "0-49 of many", true),
+    (206, "*/*", true), (200, "*/*", false), (200, "items */*", false),
+    (200, nil, false), (206, "0-49/300", false), (200, "items 0-49/300", false),
+    (206, "bytes 0-49/300", false), (206, "bytes 0-49/*", false),
+  ])
+  func `a part of a list without its total is told from a file and from a known total`(
+    status: Int, range: String?, isPart: Bool
+  ) {
+    let fields = range.map { [("Content-Range", $0)] } ?? []
+    #expect(HTTPResponse(status: status, headers: fields).isPartOfUnknown == isPart)
+  }
+
   @Test func `a response without the rows is malformed, and says where`() async throws {
     let source = source(Service(#"{"data": {"items": 7}}"#), rows: "data.rows")
     let error = await #expect(throws: SourceError.self) { try await source.page(PageRequest()) }
