@@ -49,7 +49,7 @@ struct PagingInference {
   }
 
   /// True for a number of rows that is more probably a page than a coincidence.
-  var isUsualSize: Bool { [10, 15, 20, 25, 30, 50, 100, 200, 500, 1000].contains(rowCount) }
+  var isUsualSize: Bool { [10, 15, 20, 25, 30, 50, 100, 200, 250, 500, 1000].contains(rowCount) }
 
   /// True if the response has as many rows as were asked for, or says itself that there are more.
   var saysMore: Bool {
@@ -129,7 +129,8 @@ struct PagingInference {
       candidates.append(
         .init(step: .link(next: .body(path)), evidence: "next link at \(path)", isSaid: true))
     }
-    candidates += tokens + echoes + numbers
+    let tokens = tokens
+    candidates += (tokens.isEmpty ? fields : tokens) + echoes + numbers
     if candidates.isEmpty, let more, exchange.document.isTrue(at: more) {
       candidates += lastIDs(["starting_after", "after", "after_id", "before"])
     }
@@ -215,6 +216,29 @@ struct PagingInference {
     // A name that only says what it is: `NextMarker`.
     let other = texts.first { words(of: $0.name).first == "next" }
     return other.map { candidates(for: $0, []) } ?? []
+  }
+
+  /// The header fields that name the next page: `X-Next-Cursor`, `X-Next-Page`, `X-MS-ContinuationToken`.
+  private var fields: [PagingCandidate] {
+    exchange.headers.flatMap { name, value -> [PagingCandidate] in
+      let words = name.split(separator: "-").filter { $0 != "x" && $0 != "ms" }
+      let plain = words.joined()
+      guard plain.contains("next") || plain.hasPrefix("continuation"), !value.isEmpty,
+        value.utf8.count <= 2048
+      else { return [] }
+      let place = Exchange.place(ofField: name)
+      if value.isLink {
+        guard words.first == "next" else { return [] }
+        return [.init(step: .link(next: place), evidence: "next link at \(place)", isSaid: true)]
+      }
+      let known = Self.tokenParameters.first { $0.name == plain }?.parameters ?? []
+      let parameters = plain == "nextpage" && Int(value) != nil ? ["page"] : known
+      return exchange.parameterNames(for: parameters, own: nil).map { parameter in
+        PagingCandidate(
+          step: .token(parameter: beside(size, parameter), start: nil, next: place),
+          evidence: "token at \(place), sent as \(parameter)", isSaid: true)
+      }
+    }
   }
 
   /// A number that says where the next page begins: `next_offset`, `nextPageStart`, `search-continue`.

@@ -95,7 +95,9 @@ extension Prober {
     proposal.manifest.paging.more = nil
     let total = first.total(rows: rows.path)
     // A number that is called `count` may also be that of this page.
-    let isWhole = ignored == tried && !proposal.isOutOfTime && total ?? 0 <= first.rows.count
+    let isWhole =
+      ignored == tried && !proposal.isOutOfTime && total ?? 0 <= first.rows.count
+      && first.wordsOfPart == nil
     let isSaid = total == first.rows.count && first.exchange.saysTotal(rows: rows.path)
     if isSaid || isWhole && !inference.saysMore, !isGiven {
       proposal.manifest.paging.proof = .single
@@ -105,7 +107,8 @@ extension Prober {
           ? first.rows.count == 1
             ? "the only record is in one response"
             : "all \(first.rows.count) records are in one response"
-          : "\(tried) parameters were tried, and each repeated the first page")
+          : "\(tried) parameters were tried, and each repeated the first page"
+            + (inference.isUsualSize ? "; \(first.rows.count) rows may be one page of more" : ""))
     } else {
       if isGiven { proposal.manifest.paging = manifest.paging }
       proposal.manifest.paging.proof = .unproved
@@ -114,14 +117,16 @@ extension Prober {
         proposal.warnings.append("paging is not proved: the time limit was reached")
         return nil
       }
+      refutation = refutation ?? first.wordsOfPart
       let reason = refutation.map { ": \($0)" } ?? ""
       proposal.note(
         "paging", "–",
         "no second page was found with \((proposal.requests - 1).of("request"))\(reason)")
       // What was told needs no name, but another one.
       let seen = isGiven ? refutation : nil
+      let place = inference.namedPaths.first.map { ", which may be at \($0)" } ?? ""
       proposal.warnings.append(
-        "paging is not proved: \(seen ?? "name its parameter or its next link")")
+        "paging is not proved: \(seen ?? "name its parameter or its next link\(place)")")
     }
     return nil
   }

@@ -1024,6 +1024,128 @@ struct ProposalTests {
     }
   }
 
+  /// A service that sends the first ten rows whatever it is asked for, with header fields.
+  private static func firstRows(
+    _ fields: [(String, String)], status: Int = 200, count: Int = 10
+  ) throws -> LoopbackServer {
+    let body = JSON.array(slice(0, count)).text
+    return try LoopbackServer { _ in .json(body, status: status, headers: fields) }
+  }
+
+  /// The warnings of all pages of the list that a manifest declares.
+  private static func warnings(of manifest: Manifest) async throws -> [String] {
+    let source = try DeclaredPlugin("things", manifest).live(
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
+    var warnings: [String] = []
+    for try await step in source.pages(size: 20) { warnings += step.page.warnings.map(\.message) }
+    return warnings
+  }
+
+  @Test(arguments: [
+    (206, "Content-Range", "0-9/47"), (200, "Content-Range", "items 0-9/47"),
+    (200, "X-Pagination", #"{"TotalCount":47,"PageSize":10}"#),
+  ])
+  func `The total of a range or of an object in a header field is that of the list`(
+    status: Int, name: String, value: String
+  ) async throws {
+    let proposal = try await Self.propose(try Self.firstRows([(name, value)], status: status))
+    #expect(proposal.manifest.total == .header(name))
+    #expect(proposal.evidence.first { $0.key == "total" }?.reason == "47 records")
+    #expect(proposal.manifest.paging.proof == .unproved)
+    let fewer = "the service reports 47 records but sent 10"
+    #expect(try await Self.warnings(of: proposal.manifest).contains(fewer))
+    // A manifest that was told to be all, and one of an earlier time that names no total.
+    var single = proposal.manifest
+    single.paging.proof = .single
+    #expect(try await Self.warnings(of: single) == [fewer])
+    single.total = nil
+    #expect(try await Self.warnings(of: single) == (status == 206 ? [fewer] : []))
+  }
+
+  @Test(arguments: [(206, "0-9/*"), (200, "0-9/*"), (206, nil)])
+  func `A part of a list without its total is not all of it`(status: Int, range: String?)
+    async throws
+  {
+    let server = try Self.firstRows(
+      range.map { [("Content-Range", $0)] } ?? [], status: status)
+    let proposal = try await Self.propose(server)
+    #expect(proposal.manifest.paging.proof == .unproved && proposal.manifest.total == nil)
+    let verb = status == 206 ? "is" : "may be"
+    let part = "the response \(verb) a part of the list, without its total"
+    let paging = proposal.evidence.first { $0.key == "paging" }
+    #expect(paging?.reason.hasSuffix(": \(part)") == true, "\(proposal.evidence)")
+    let told = try await Self.propose(server, isSingle: true)
+    #expect(told.warnings == ["\(part): no others are read"])
+    let words = "the service sent a part of the list without its total: there may be more records"
+    #expect(try await Self.warnings(of: told.manifest) == (status == 206 ? [words] : []))
+  }
+
+  @Test(arguments: [true, false])
+  func `A range does not keep the offset from being found`(hasTotal: Bool) async throws {
+    let server = try LoopbackServer { request in
+      let (start, size) = (
+        Service.number(request, "offset") ?? 0, Service.number(request, "limit") ?? 10
+      )
+      // As PostgREST does: other parameters are filters, for which there has to be a column.
+      guard Set(request.query.keys).isSubset(of: ["offset", "limit"]) else {
+        return .json(#"{"message": "no such column"}"#, status: 400)
+      }
+      let rows = Self.slice(start, size)
+      let range = rows.isEmpty ? "*" : "\(start)-\(start + rows.count - 1)"
+      return .json(
+        JSON.array(rows).text, status: hasTotal ? 206 : 200,
+        headers: [("Content-Range", "\(range)/\(hasTotal ? "\(Self.count)" : "*")")])
+    }
+    let proposal = try await Self.propose(server)
+    #expect(proposal.isProved && proposal.warnings == [], "\(proposal.evidence)")
+    #expect(proposal.manifest.paging.step?.text == "offset=0")
+    #expect(proposal.manifest.total == (hasTotal ? .header("Content-Range") : nil))
+    #expect(try await Self.warnings(of: proposal.manifest) == [])
+  }
+
+  @Test(arguments: [
+    ("X-Next-Cursor", "cursor"), ("X-Next-Page", "page"),
+    ("X-MS-ContinuationToken", "continuationToken"), ("X-Next-Url", ""),
+  ])
+  func `A header field names the next page`(name: String, parameter: String) async throws {
+    let server = try LoopbackServer { request in
+      let key = parameter.isEmpty ? "at" : parameter
+      let number = Service.number(request, key) ?? 1
+      let rows = JSON.array(Self.slice((number - 1) * 10, 10)).text
+      let next = parameter.isEmpty ? "/list?at=\(number + 1)" : "\(number + 1)"
+      return .json(rows, headers: number < 5 ? [(name, next)] : [])
+    }
+    let proposal = try await Self.propose(server)
+    #expect(proposal.isProved && proposal.warnings == [], "\(proposal.evidence)")
+    #expect(
+      proposal.manifest.paging.step?.next?.description.lowercased() == "header:\(name)".lowercased()
+    )
+    let source = try DeclaredPlugin("things", proposal.manifest).live(
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
+    var ids: [String] = []
+    for try await step in source.pages(size: 10) { ids += step.items.map(\.id) }
+    #expect(ids == (1000..<1000 + Self.count).map(\.description))
+  }
+
+  @Test func `A next page that no parameter brings is named, and the list is not all`() async throws
+  {
+    let proposal = try await Self.propose(try Self.firstRows([("X-Next-Cursor", "abc")]))
+    #expect(proposal.manifest.paging.proof == .unproved)
+    #expect(
+      proposal.warnings == [
+        "paging is not proved: name its parameter or its next link, which may be at header:X-Next-Cursor"
+      ])
+  }
+
+  @Test(arguments: [(10, true), (25, true), (9, false)])
+  func `Rows in the number of a usual page may be one`(count: Int, isUsual: Bool) async throws {
+    let proposal = try await Self.propose(try Self.firstRows([], count: count))
+    #expect(proposal.manifest.paging.proof == .single)
+    let reason = proposal.evidence.first { $0.key == "paging" }?.reason ?? ""
+    #expect(reason.contains("; \(count) rows may be one page of more") == isUsual, "\(reason)")
+    #expect(reason.hasPrefix("6 parameters were tried, and each repeated the first page"))
+  }
+
   @Test func `The total of an empty list is given, and proves nothing`() async throws {
     let server = try LoopbackServer { _ in .json(#"{"data": [], "total": 0}"#) }
     let empty = try await Self.propose(server)
