@@ -143,7 +143,8 @@ struct SearchingLocallyTests {
   }
 
   @Test(arguments: [
-    Warning.fewer(3, than: 500, last: nil, in: nil), Warning(.cutOff, "the file is cut off"), .unproved,
+    Warning.fewer(3, than: 500, last: nil, in: nil), Warning(.cutOff, "the file is cut off"),
+    .unproved,
   ])
   func `does not report a record as missing if the list lacks records`(warning: Warning)
     async throws
