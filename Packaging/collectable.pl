@@ -6,6 +6,7 @@
 # Of attributed strings, the collections for them, property lists and Foundation's JSON, which nothing here has, types and
 # conformances lose the mark, too, and the references from one file to another go by their names. So do references from code
 # to functions with such a name: one, in the section that its file has for all functions that are not public, kept the rest.
+# Undefined symbols of these names are weak, so that none loads a file only to have it left out.
 use v5.20;
 use warnings;
 
@@ -62,6 +63,16 @@ for (my $next = length "!<arch>\n"; $next < length $archive;) {
           next if !$isJump && $target !~ $reflection;
         }
         substr($archive, $entry + 8, 8) = pack 'Q<', 0;
+      }
+    }
+    if ($name eq '.symtab') {
+      # Undefined symbols have no type; 2 is STB_WEAK.
+      my $symbolNames = $object + ($section->($symbols))[2];
+      for (my $entry = $object + $offset; $entry < $object + $offset + $length; $entry += 24) {
+        my ($word, undef, $place) = unpack 'V C x v', substr $archive, $entry, 8;
+        my $symbolName = unpack 'Z*', substr $archive, $symbolNames + $word, 4000;
+        next if $place != 0 || $symbolName !~ $unusedName || $symbolName =~ $merged;
+        substr($archive, $entry + 4, 1) = pack 'C', 2 << 4;
       }
     }
     next if !($flags & $retain);
