@@ -24,6 +24,10 @@ my ($from, $to, @replaced) = @ARGV;
 my %isReplaced = map { (".text.$_" => 1) } @replaced;
 open my $input, '<:raw', $from or die "$from: $!\n";
 my $archive = do { local $/; <$input> };
+my $isUnusedName = sub {
+  my $name = unpack 'Z*', substr $archive, shift, 4000;
+  return $name =~ $unusedName && $name !~ $merged;
+};
 for (my $next = length "!<arch>\n"; $next < length $archive;) {
   my $object = $next + 60;
   my $size = substr $archive, $next + 48, 10;
@@ -44,10 +48,6 @@ for (my $next = length "!<arch>\n"; $next < length $archive;) {
     if ($name =~ /^\.rela\./) {
       my (undef, undef, $table, undef, $strings) = $section->($symbols);
       my ($symbol, $symbolNames) = ($object + $table, $object + ($section->($strings))[2]);
-      my $isUnusedName = sub {
-        my $name = unpack 'Z*', substr $archive, $symbolNames + shift, 4000;
-        return $name =~ $unusedName && $name !~ $merged;
-      };
       my $isCode = $name =~ /^\.rela\.text/;
       for (my $entry = $object + $offset; $entry < $object + $offset + $length; $entry += 24) {
         # The fields r_info, and of a symbol st_name, st_info and st_shndx: that of a section has type 3, and one of another
@@ -56,7 +56,7 @@ for (my $next = length "!<arch>\n"; $next < length $archive;) {
         my ($word, $type, $place) = unpack 'V C x v', substr $archive, $of, 8;
         next if $place >= $count;
         if ($place == 0 || $isCode && ($type & 15) != 3) {
-          next if !$isUnusedName->($word);
+          next if !$isUnusedName->($symbolNames + $word);
         } else {
           my $target = $nameOf->($place);
           my $isJump = $name eq '.rela.rodata' && ($type & 15) == 3 && $isReplaced{$target};
@@ -70,8 +70,7 @@ for (my $next = length "!<arch>\n"; $next < length $archive;) {
       my $symbolNames = $object + ($section->($symbols))[2];
       for (my $entry = $object + $offset; $entry < $object + $offset + $length; $entry += 24) {
         my ($word, undef, $place) = unpack 'V C x v', substr $archive, $entry, 8;
-        my $symbolName = unpack 'Z*', substr $archive, $symbolNames + $word, 4000;
-        next if $place != 0 || $symbolName !~ $unusedName || $symbolName =~ $merged;
+        next if $place != 0 || !$isUnusedName->($symbolNames + $word);
         substr($archive, $entry + 4, 1) = pack 'C', 2 << 4;
       }
     }
