@@ -83,8 +83,8 @@ public struct Sync<Item: SourceRecord>: Sendable {
   /// Fetches page after page, from where the last run stopped.
   ///
   /// Records are stored in one transaction with the checkpoint after them. However the run ends, even by
-  /// `kill -9`, no stored page is fetched again, except the last one where pages are requested by their positions: if it
-  /// has other records by then, the sync goes on, but is not complete.
+  /// `kill -9`, no stored page is fetched again, except the last one after a second or more, unless its cursor is answered only
+  /// once: if it has other records by then, the sync goes on, but is not complete.
   ///
   /// Up to `pages`, `nil` for all, are fetched, up to `jobs` at once where later cursors can be computed,
   /// and stored in order; both are 1 or more. At a rate limit, local or upstream, it `waits` or ends with
@@ -510,8 +510,8 @@ public struct Sync<Item: SourceRecord>: Sendable {
     var next = batch.checkpoint
     switch mode {
     case .full:
-      // Cursors of the service's own lead to a record, wherever it is.
-      if hasComputedCursors { next.seam = batch.seam(size: size) }
+      // A token that is answered only once cannot be sent again.
+      if base.readsAhead { next.seam = batch.seam(size: size) }
       let isTrusted = batch.isLast && next.isCertain && !next.isCut && next.isSkipped != true
       let reconciliation = Reconciliation(
         begins: batch.start.cursor == nil,

@@ -53,7 +53,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// The time at which the last page was fetched.
   var date: Date
 
-  /// A ``PageSeam`` of the last page; `nil` if pages are not requested by their positions, or an older version has read it.
+  /// A ``PageSeam`` of the last page; `nil` if its cursor is answered only once, or an older version has read it.
   var seam: String?
 
   private enum CodingKeys: String, CodingKey {
