@@ -183,12 +183,14 @@ public struct Sync<Item: SourceRecord>: Sendable {
   ) async -> (result: SyncResult, isOver: Bool) {
     var result = SyncResult()
     if !isFull { result.kind = .endless }
+    var comparesSeam = isFull
     let isOver = await retrying(waits: waits, &result) { result throws(SourceError) in
       let bound = pages.map { $0 - result.pages }
       if isDivided {
         return try await fetchDivided(upTo: bound, jobs, &result, progress) ? .over : .other
       }
-      guard bound.map({ $0 > 0 }) ?? true, try await fetch(upTo: bound, jobs, &result, progress)
+      guard bound.map({ $0 > 0 }) ?? true,
+        try await fetch(upTo: bound, jobs, &comparesSeam, &result, progress)
       else {
         // A full pass ends with its last batch.
         if !isFull, result.pages > 0 {
@@ -305,7 +307,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
   /// Fetches from the checkpoint on; returns true if another process has moved it meanwhile, so that this
   /// one has to read it again.
   private func fetch(
-    upTo bound: Int?, _ jobs: Int, _ result: inout SyncResult,
+    upTo bound: Int?, _ jobs: Int, _ comparesSeam: inout Bool, _ result: inout SyncResult,
     _ progress: (SyncResult) -> Void
   ) async throws(SourceError) -> Bool {
     var stored = try await recordStore.store.checkpoint(checkpointName, of: recordStore.source)
@@ -323,6 +325,10 @@ public struct Sync<Item: SourceRecord>: Sendable {
       result.hasRestarted = true
     }
     let source = try await source
+    if comparesSeam {
+      try await compareSeam(of: &checkpoint, &stored, in: source)
+      comparesSeam = false
+    }
     let rows = depth.map { max(1, $0 - checkpoint.rows) }
     let pages = source.pages(
       PaginationState(
@@ -336,7 +342,6 @@ public struct Sync<Item: SourceRecord>: Sendable {
     var isOver = true
     var firstIDs: Set<RecordKey>?
     do throws(SourceError) {
-      if try await isMoved(since: checkpoint, in: source) { checkpoint.isCertain = false }
       let isEnd = try await SyncPipeline(
         pages: pages, depth: depth, tracking: changes?.tracking, comparing: source.comparing,
         now: now
@@ -471,17 +476,29 @@ public struct Sync<Item: SourceRecord>: Sendable {
     return try await base.page(PageRequest(limit: size)).ids != firstIDs
   }
 
-  /// True if the last page before an interruption has other records by now, so that some may have moved to pages that
-  /// were read before.
-  private func isMoved(
-    since checkpoint: SyncCheckpoint, in source: EncodingSource<Item>
-  ) async throws(SourceError) -> Bool {
-    // A pass that goes on at once has no more time for it than between any two pages.
-    guard isFull, let text = checkpoint.seam, let seam = PageSeam(text), seam.size == size,
+  /// Compares the last page before an interruption with what it was, so that a list of which records have moved to pages that
+  /// were read before is not taken for complete.
+  private func compareSeam(
+    of checkpoint: inout SyncCheckpoint, _ stored: inout String?, in source: EncodingSource<Item>
+  ) async throws(SourceError) {
+    guard let text = checkpoint.seam,
+      // A pass that goes on at once has no more time for it than between any two pages.
       now().timeIntervalSince(checkpoint.date) >= 1
-    else { return false }
-    let page = try await source.page(PageRequest(after: seam.start, limit: size))
-    return seam.text(of: page.records) != text
+    else { return }
+    // Without a page since it was compared, it would take the only request that a low quota allows each time.
+    var isCertain = !text.isEmpty
+    if let seam = PageSeam(text) {
+      guard seam.size == size else { return }
+      let page: Page<EncodedRecord<Item>>
+      do throws(SourceError) {
+        page = try await source.page(PageRequest(after: seam.start, limit: size))
+      } catch .invalidCursor { return }
+      isCertain = seam.text(of: page.records) == text
+    }
+    if !isCertain { checkpoint.isCertain = false }
+    checkpoint.seam = ""
+    try await move(checkpointName, from: stored, to: checkpoint.text)
+    stored = checkpoint.text
   }
 
   var isFull: Bool { if case .full = mode { true } else { false } }

@@ -53,7 +53,8 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// The time at which the last page was fetched.
   var date: Date
 
-  /// A ``PageSeam`` of the last page; `nil` if its cursor is answered only once, or an older version has read it.
+  /// A ``PageSeam`` of the last page, empty after it was compared; `nil` if its cursor is answered only once, or an older
+  /// version has read it.
   var seam: String?
 
   private enum CodingKeys: String, CodingKey {

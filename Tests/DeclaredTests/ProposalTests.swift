@@ -1048,7 +1048,9 @@ struct ProposalTests {
   func `The total of a range or of an object in a header field is that of the list`(
     status: Int, name: String, value: String
   ) async throws {
-    let proposal = try await Self.propose(try Self.firstRows([(name, value)], status: status))
+    let server = try Self.firstRows([(name, value)], status: status)
+    defer { server.stop() }
+    let proposal = try await Self.propose(server)
     #expect(proposal.manifest.total == .header(name))
     #expect(proposal.evidence.first { $0.key == "total" }?.reason == "47 records")
     #expect(proposal.manifest.paging.proof == .unproved)

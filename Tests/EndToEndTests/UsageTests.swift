@@ -820,7 +820,7 @@ import Testing
     ),
     (
       "heroes list --stats name,id --group-by publisher",
-      "invalid value \"name,id\" for --stats: must be one field\nhint: aggregator help heroes list"
+      "invalid value \"name,id\" for --stats: must be one field\nhint: print one after another: --stats name, --stats id"
     ),
     (
       "heroes list --distinct name,publisher",

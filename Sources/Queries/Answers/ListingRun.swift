@@ -212,11 +212,12 @@ package struct ListingRun<P: Plugin> {
     onRead?(step.items.count)
     if let replacement {
       outcome.add(step, because: replacement)
+      // The cursors of the chain are those of its copy, too.
+      if copy == nil { page.addCopy(step) } else { page.add(step) }
     } else {
       outcome.add(step)
+      page.add(step)
     }
-    // The cursors of the chain are those of its copy, too.
-    page.add(step)
     progress?.expect(outcome.total)
     guard let end = step.end else { return }
     if end != .pageLimit || bounds.isCapped { outcome.end(end) }

@@ -124,6 +124,15 @@ package struct ShownRecords: Hashable, Sendable {
     request = nil
     next = nil
   }
+
+  /// Adds a step of the stored copy, whose cursors no other source opens: the page keeps its own, and
+  /// excluding the records shown continues from here in both.
+  package mutating func addCopy<Item: SourceRecord>(_ step: PaginationStep<Item>) {
+    let isLast = step.end.map { $0 != .itemLimit } ?? false
+    next = isLast || step.page.next == nil ? nil : start
+    ids.add(step.items)
+    count += step.items.count
+  }
 }
 
 /// The IDs that a session has shown, as 8-byte digests: the newest ten thousand, oldest first.

@@ -160,7 +160,8 @@ private struct Synced<Base: DataSource>: Decorator {
       page.warnings.append(.mixedGenerations)
     }
     try await stored.qualify(&page, of: request, isFirst: true)
-    page.provenance.reason = reason
+    // Whoever asks without the service knows why.
+    if reason.code != .offline || reason.cause != nil { page.provenance.reason = reason }
     return page
   }
 }
