@@ -1453,7 +1453,7 @@ import Testing
     #expect(browsing.text.contains("Enter writes those marked"))
     browsing.press(.control("u"))
     browsing.type("a.md")
-    (list.path, list.rows) = ("a.md", BrowsingState.rows(0..<2))
+    (list.path, list.rows, list.origin) = ("a.md", BrowsingState.rows(0..<2), .marked)
     #expect(browsing.press(.enter) == [.write(list)])
     browsing.handle(.written(list, 2))
     #expect(browsing.state.notice?.text == "Wrote 2 records to a.md · all of them")
