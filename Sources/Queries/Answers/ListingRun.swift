@@ -51,6 +51,8 @@ package struct ListingRun<P: Plugin> {
   private var pages: PageSequence<P.Item>.Iterator?
   private var sorted: [P.Item] = []
   private var emptyPages = 0
+  /// The number of records that were read, selected or not.
+  private var read = 0
   private var isOver = false
   /// A value near that of the only condition, while no record has matched.
   private var nearMiss = NearMiss()
@@ -165,6 +167,7 @@ package struct ListingRun<P: Plugin> {
       return step
     } catch {
       if await goesOnInCopy(because: error) { return try await nextStep() }
+      if await goesOnInStore(because: error) { return try await nextStep() }
       var error = error
       if error.code == .offline, error.cause == nil {
         let isStart = bounds.cursor == nil && !outcome.hasAnswer
@@ -199,6 +202,26 @@ package struct ListingRun<P: Plugin> {
     return true
   }
 
+  /// Goes on with the stored records that the cached pages do not have, in a list of these alone that shows all of them;
+  /// false if there are none.
+  private mutating func goesOnInStore(because reason: SourceError) async -> Bool {
+    guard let copy, reason.allowsFallback, outcome.isCached, query == nil,
+      bounds.cursor == nil, bounds.bound.pages == nil, outcome.hasAnswer, !isAllOrNothing,
+      replacement == nil,
+      let stored = try? await copy.records.store.status(of: copy.records.source).records,
+      stored > read, stored < bounds.bound.items ?? .max,
+      let rest = pages?.continued(
+        in: copy.records.recordsInPlaceOfService(areLast: true)
+          .warningOfDoubts(in: copy.records))
+    else { return false }
+    replacement = reason
+    pages = rest
+    // The cursors of the stored records are not those of the chain.
+    self.copy = nil
+    outcome.goOnInCopy()
+    return true
+  }
+
   /// Takes the number of stored records as the total of a list that has none, if they are all.
   private mutating func noteTotal() async {
     guard let stored, query == nil, selection == nil, !countsOnly, outcome.total == nil,
@@ -209,6 +232,7 @@ package struct ListingRun<P: Plugin> {
   }
 
   private mutating func add(_ step: PaginationStep<P.Item>) {
+    read += step.items.count
     onRead?(step.items.count)
     if let replacement {
       outcome.add(step, because: replacement)

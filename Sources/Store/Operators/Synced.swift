@@ -72,7 +72,9 @@ private struct Synced<Base: DataSource>: Decorator {
           .page(request)
       }
       do { return try await base.page(request) } catch {
-        guard let rest = try? await rest(after: request, because: error) else { throw error }
+        guard !policy.mayAskService, error.code == .offline,
+          let rest = try? await rest(after: request)
+        else { throw error }
         return rest
       }
     }
@@ -126,10 +128,10 @@ private struct Synced<Base: DataSource>: Decorator {
   ///
   /// They begin after those that the pages and the store have in the same order: others may repeat.
   private func rest(
-    after request: PageRequest, because reason: SourceError
+    after request: PageRequest
   ) async throws(SourceError) -> Page<Base.Item>? {
     // Whoever reads a list goes on in the copy of a complete sync by itself.
-    guard request.query == nil, request.cachePolicy.mayFallBack, reason.allowsFallback,
+    guard request.query == nil, request.cachePolicy.mayFallBack,
       try await !recordStore.isSynced()
     else { return nil }
     let cached = base.pages(
@@ -160,8 +162,6 @@ private struct Synced<Base: DataSource>: Decorator {
       page.warnings.append(.mixedGenerations)
     }
     try await stored.qualify(&page, of: request, isFirst: true)
-    // Whoever asks without the service knows why.
-    if reason.code != .offline || reason.cause != nil { page.provenance.reason = reason }
     return page
   }
 }
