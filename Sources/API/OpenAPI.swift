@@ -152,7 +152,7 @@ package enum OpenAPI {
       member(
         "all", ["type": "boolean", "default": false],
         """
-        All cached records at once, of 64 MB at most. With `limit`, `cursor` or `offset` the status is 400.
+        All cached records at once, of 64 MB at most. With `limit`, `cursor` or `offset` the status is 409.
         """),
       member("size", sizes, "The size of an image."),
       member(

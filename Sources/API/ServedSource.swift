@@ -124,7 +124,7 @@ extension ServedQuery {
     isWhole = try request.parameter("all", hint: "true or false") { Bool($0) } ?? false
     guard !isWhole || limit == nil && cursor == nil && offset == nil else {
       throw Problem(
-        400, "invalidRequest", "all excludes limit, cursor and offset",
+        409, "invalidRequest", "all excludes limit, cursor and offset",
         hint: "leave out all for a page, or the others for all cached records")
     }
     let caches = Cache.allCases.map(\.rawValue).joined(separator: ", ")

@@ -9,10 +9,14 @@ import Testing
 
 /// The tables of exported databases.
 @Suite struct SQLiteTableTests {
+  // It is removed with the last reference.
+  private let sandbox: Sandbox
+
+  init() throws { sandbox = try Sandbox() }
+
   private func tables(
     _ rows: [(id: String, object: JSON)], _ names: [String]
   ) throws -> (schema: String, rows: [String]) {
-    let sandbox = try Sandbox()
     let path = sandbox.root.appending(path: "list.db").path
     let file = try SQLiteFile(path)
     let fields = names.map { name in

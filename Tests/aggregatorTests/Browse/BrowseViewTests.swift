@@ -284,7 +284,7 @@ import Testing
     if width == 80 { #expect(browsing.screen().lines[1].contains("›"), "\(browsing.text)") }
   }
 
-  @Test(arguments: [("00Z", "2025-02-02 10:00  "), ("07Z", "2025-02-02T10:00:00Z")])
+  @Test(arguments: [("00Z", "2025-02-02 10:00Z  "), ("07Z", "2025-02-02T10:00:00Z")])
   func `times have no seconds where all are 0`(last: String, shown: String) {
     var browsing = BrowsingState()
     browsing.open("heroes", width: 120, height: 24)

@@ -215,7 +215,8 @@ import Testing
       ), "\(text)")
     // Something else has not been searched for.
     browsing.type("x", of: 0)
-    #expect(browsing.text.contains("No heroes match. Ctrl-R asks the service."))
+    #expect(
+      browsing.text.contains("(300 of 20,000 heroes are cached). Ctrl-R asks the service."))
   }
 
   @Test func `Enter without a match says that nothing is picked`() {
@@ -229,9 +230,9 @@ import Testing
   }
 
   @Test func `a picker without a match says that only a part was searched`() throws {
-    var browsing = picking()
+    var browsing = picking(isOffline: false)
     let gap = "300 of 900 heroes are cached"
-    browsing.handle(.resized(width: 120, height: 24))
+    browsing.handle(.resized(width: 300, height: 24))
     browsing.handle(.status("heroes", SourceStatus(count: 300, gap: gap)))
     browsing.handle(.indexed("heroes", isComplete: true))
     browsing.type("zzz", of: 0)

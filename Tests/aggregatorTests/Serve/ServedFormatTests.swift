@@ -120,12 +120,8 @@ import Testing
     #expect(try await home.run(line).output == search.text)
     let whole = try await server.get("/api/v1/heroes?all=true&format=csv")
     #expect(try await home.run("export heroes -o - --format csv").output == whole.text)
-    for (other, status) in [
-      ("limit=1", 400), ("offset=1", 400), ("cursor=a.b", 400), ("cache=live", 409),
-      ("cache=reload", 409),
-    ] {
-      let refused = try await server.get("/api/v1/countries?all=true&\(other)")
-      #expect(refused.status == status, "\(other)")
+    for other in ["limit=1", "offset=1", "cursor=a.b", "cache=live", "cache=reload"] {
+      #expect(try await server.get("/api/v1/countries?all=true&\(other)").status == 409, "\(other)")
     }
     #expect(try await server.get("/api/v1/countries?all=1").status == 400)
     let page = try await server.get("/sources/countries").text

@@ -354,7 +354,7 @@ import Testing
       #expect(found.records.map(\.id) == ["1150"])
       let provenance = try #require(found.summary.provenance)
       #expect(provenance.origin == .cached && provenance.reason?.code == .unsupported)
-      #expect(found.summary.warnings.map(\.warning.code) == [.incomplete])
+      #expect(found.summary.warnings.map(\.warning.code) == [.incomplete, .cached])
     }
   }
 
