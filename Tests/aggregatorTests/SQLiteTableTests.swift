@@ -18,6 +18,7 @@ import Testing
     _ rows: [(id: String, object: JSON)], _ names: [String]
   ) throws -> (schema: String, rows: [String]) {
     let path = sandbox.root.appending(path: "list.db").path
+    try Data().write(to: URL(filePath: path))
     let file = try SQLiteFile(path)
     let fields = names.map { name in
       Field<BrowsedRow>(name, name, .any, about: "") { $0.object[name] ?? .null }
