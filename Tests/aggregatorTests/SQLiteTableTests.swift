@@ -36,7 +36,7 @@ import Testing
     let schema = try connection.rows("SELECT sql FROM sqlite_schema WHERE name = 'list'") {
       $0.text(0) ?? ""
     }
-    let ids = try connection.rows("SELECT quote(id) FROM list") { $0.text(0) ?? "" }
+    let ids = try connection.rows("SELECT quote(id) FROM list ORDER BY rowid") { $0.text(0) ?? "" }
     return (try #require(schema.first), ids)
   }
 
