@@ -196,7 +196,7 @@ struct PageSeam {
   /// The number of records per request.
   let size: Int
 
-  /// What a page with these records leaves.
+  /// The text that is kept of the page with these records: the size, a digest of their IDs, and the start.
   func text(of records: some Sequence<some SourceRecord>) -> String {
     // In any order: not all services keep one within a page.
     let digest = records.reduce(0) { $0 &+ RecordKey($1.id).text.fnv1a }
@@ -205,7 +205,7 @@ struct PageSeam {
 }
 
 extension PageSeam {
-  /// - Parameter text: What a page has left.
+  /// - Parameter text: That of ``text(of:)``; `nil` for another one.
   init?(_ text: String) {
     let words = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
     guard words.count == 3, let size = Int(words[0]) else { return nil }
