@@ -161,10 +161,15 @@ package actor RecordIndex<Item: SourceRecord> {
   private static var maxSelectedRows: Int { 1_000_000 }
 
   /// The rows that match a query, by their rank; all without one.
+  ///
+  /// They are kept as those of a selection without conditions: every page, its total and the facets need the same ones.
   nonisolated func found(
     in table: RecordTable, matching query: SearchQuery?
   ) async throws(SourceError) -> [Int] {
     guard let query else { return Array(table.positions.indices) }
+    let key = SelectionKey(
+      revision: table.revision, text: SelectionText(conditions: []), query: query)
+    if let known = await known(key) { return known.rows }
     var found: [Int] = []
     var position: RecordPosition?
     repeat {
@@ -173,6 +178,7 @@ package actor RecordIndex<Item: SourceRecord> {
       found += slice.records.compactMap { table.row(at: $0.position) }
       position = slice.hasMore ? last : nil
     } while position != nil
+    await keep(SelectedRows(rows: found, warnings: []), for: key)
     return found
   }
 

@@ -176,6 +176,18 @@ import Testing
     }
   }
 
+  @Test func `counts the matches of a search that are there now, though its rows are kept`()
+    async throws
+  {
+    let query = try SearchQuery("clair")
+    for count in 1...3 {
+      try await save([Thing(id: count, text: "Éclair \(count)"), Thing(id: -count, text: "other")])
+      for _ in 0..<2 { #expect(try await index.count(matching: query) == count) }
+    }
+    try await records.delete(2)
+    #expect(try await index.count(matching: query) == 2)
+  }
+
   @Test func `a cursor of another selection is invalid`() async throws {
     try await save((0..<50).map { Thing(id: $0) })
     let cursor = try await sources([], "id")[1].page(PageRequest(limit: 5)).next
