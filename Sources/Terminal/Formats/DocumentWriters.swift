@@ -32,20 +32,22 @@ where Item.ID: CustomStringConvertible {
 }
 
 extension String {
-  /// This text on one line of Markdown, in which nothing is markup, HTML or the end of a cell.
+  /// This text on one line of Markdown, in which nothing is markup, HTML or the end of a cell, and control characters are
+  /// their pictures.
   fileprivate func markdown(isShown: Bool) -> String {
     var text = ""
     // A line break would end the row.
     for scalar in (isShown ? safeLine : replacing("\r\n", with: "\n")).unicodeScalars {
       switch scalar {
       case "\n", "\r", "\u{B}", "\u{C}", "\u{85}", "\u{2028}", "\u{2029}": text += "<br>"
+      case "\t": text += " "
       case "\\", "|", "`", "*", "[", "]", "~": text += "\\\(scalar)"
       case "&": text += "&amp;"
       case "<": text += "&lt;"
       case ">": text += "&gt;"
       // They would show the cells after them in another order.
       case "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}": break
-      default: text.unicodeScalars.append(scalar)
+      default: text.unicodeScalars.append(scalar.withoutControl)
       }
     }
     return text

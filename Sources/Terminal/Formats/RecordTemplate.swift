@@ -83,7 +83,8 @@ package struct RecordTemplate: Hashable, Sendable {
     )
   }
 
-  /// The line of a record, whose values lose what a terminal might obey if it `isSafe`.
+  /// The line of a record, whose values have pictures of control characters, and lose all else that a terminal might obey if
+  /// it `isSafe`.
   ///
   /// - Parameter columns: Those of ``fields``, by the names in the template.
   private func line<Item>(
@@ -156,12 +157,11 @@ private struct Placeholder: Hashable {
     }
   }
 
-  /// - Parameter isSafe: True to take from the value what a terminal might obey.
+  /// - Parameter isSafe: True to take from the value all that a terminal might obey, not only control characters.
   func text(of value: JSON, isSafe: Bool) -> String {
     // A record is one line.
     let cell = value.isNested ? value.text : value.cell
-    var text =
-      isSafe ? cell.safeLine : cell.split(whereSeparator: \.isNewline).joined(separator: " ")
+    var text = isSafe ? cell.safeLine : cell.lineWithoutControls
     var isNumber = true
     switch value {
     // Exact, unlike as a floating-point number.

@@ -129,6 +129,14 @@ extension Unicode.Scalar {
     }
   }
 
+  /// The picture of a control character in the place of it, as ``role`` has it; a tab or a line break stays.
+  var withoutControl: Unicode.Scalar {
+    guard properties.generalCategory == .control, case .replaced(let picture) = role else {
+      return self
+    }
+    return picture
+  }
+
   var isASCIIBreak: Bool { value == 0x09 || value == 0x0A || value == 0x0D }
 
   /// `true` if this and an enclosing keycap make an emoji: 1️⃣.
@@ -177,6 +185,18 @@ extension String {
   /// Right-to-left letters stay, although terminals may reorder a whole line, columns included: the
   /// only cures are the controls that are removed here.
   package var safeLine: String { Sanitizer.sanitize(self, breaks: .spaces) }
+
+  /// This text on one line for a pipe, where a person may read it later: like ``safeLine``, but all other characters than
+  /// controls and breaks are what they were.
+  var lineWithoutControls: String {
+    if isPrintableASCII { return self }
+    var text = String.UnicodeScalarView()
+    for part in split(whereSeparator: { $0.isNewline || $0 == "\t" }) {
+      if !text.isEmpty { text.append(" ") }
+      text.append(contentsOf: part.unicodeScalars.lazy.map(\.withoutControl))
+    }
+    return String(text)
+  }
 
   /// Lines and columns of text, each of them a ``safeLine``.
   package var safeLines: String {

@@ -24,8 +24,8 @@ import Testing
         let bare =
           terminalLayout.isTerminal ? text.replacing(/\u{1B}\[[0-9;]+[Gm]/, with: "") : text
         // In a pipe CSV has all characters, Markdown those that reorder no text, and TSV those that a terminal only might hide or reorder.
-        let isPlain = format == .tsv && !terminalLayout.isTerminal
-        if format == .csv || format == .markdown, !terminalLayout.isTerminal { continue }
+        let isPlain = [.tsv, .markdown].contains(format) && !terminalLayout.isTerminal
+        if format == .csv, !terminalLayout.isTerminal { continue }
         let raw = bare.unicodeScalars.filter {
           (isPlain ? $0.properties.generalCategory == .control : $0.isInvisible)
             && !format.mayWrite($0)

@@ -45,6 +45,15 @@ import Testing
     #expect(outcome.output == "1: a b c\n", "\(outcome)")
   }
 
+  @Test func `control characters are pictures in a pipe, and other characters stay`() async throws {
+    let text = "'a' || char(27) || '[31m' || char(8, 7, 0, 9) || 'b|' || char(0x202E, 0x9B) || 'é'"
+    let sql = ["sql", "SELECT \(text) AS t"]
+    let line = try await Binary.run(sql + ["--template", "{t}"])
+    #expect(line.output == "a␛[31m␈␇␀ b|\u{202E}\u{FFFD}é\n", "\(line)")
+    let table = try await Binary.run(sql + ["--format", "markdown"])
+    #expect(table.output == "| t |\n| --- |\n| a␛\\[31m␈␇␀ b\\|\u{FFFD}é |\n", "\(table)")
+  }
+
   @Test func `a form of a column in SQL applies to the values that it fits`() async throws {
     let none = ["sql", "SELECT 1.5 AS n WHERE 1 = 0", "--template", "{n:.2f}"]
     let empty = try await Binary.run(none)
