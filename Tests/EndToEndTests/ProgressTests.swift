@@ -79,6 +79,33 @@ import Testing
       outcome.errors == "Interrupted; 0 heroes \(word), others may be missing\n", "\(outcome)")
   }
 
+  @Test func `Ctrl-C completes a document of JSON, which says that records may be missing`()
+    async throws
+  {
+    let service = try FakeComicVine()
+    service.fail(with: .stalled, after: 2)
+    let home = try TestHome(service.settings)
+    let pipe = try ProgramPipe()
+    let run = try Binary.start(
+      "heroes list --all --json --timeout 10m",
+      environment: home.environment.merging(["COMIC_VINE_PAGE_SIZE": "5"]) { $1 },
+      in: home.sandbox, output: .descriptor(pipe.writeEnd))
+    pipe.close(pipe.writeEnd)
+    var written = ""
+    while !written.contains("{\"id\"") {
+      let bytes = await pipe.firstBytes(atMost: 4096)
+      try #require(!bytes.isEmpty, "\(written)")
+      written += String(decoding: bytes, as: UTF8.self)
+    }
+    run.child.send(SIGINT)
+    #expect(try await run.outcome().ending == .signal(SIGINT))
+    written += await rest(of: pipe)
+    let document = try JSONDecoder().decode(JSON.self, from: Data(written.utf8))
+    let count = document["items"]?.array?.count ?? 0
+    #expect(count > 0 && document["page"]?["count"] == .integer(count), "\(written)")
+    #expect(document["warnings"]?.array?.map { $0["code"] } == ["incomplete"], "\(written)")
+  }
+
   @Test func `names the host that is awaited`() async throws {
     let service = try FakeComicVine()
     service.fail(with: .stalled)

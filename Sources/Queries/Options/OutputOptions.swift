@@ -169,7 +169,9 @@ where Item.ID: CustomStringConvertible {
   private let context: CommandContext
   /// True for records of a source.
   private let isOfRecords: Bool
+  private let isDocument: Bool
   private var hasBegun = false
+  private var count = 0
 
   /// - Parameter layout: That of the terminal, unless something else takes a part of it.
   package init(
@@ -179,6 +181,7 @@ where Item.ID: CustomStringConvertible {
     let layout = layout ?? context.terminalLayout
     writer = options.format.writer(for: listing, on: layout)
     output = context.listingOutput
+    isDocument = options.format.isDocument && listing.template == nil
     self.context = context
     isOfRecords = listing.source != nil && !listing.isNamedByID
   }
@@ -189,10 +192,19 @@ where Item.ID: CustomStringConvertible {
   ) throws {
     if !hasBegun {
       hasBegun = true
-      try output.write(writer.begin())
+      try output.write(writer.begin(), endedBy: ending)
     }
     let text = writer.append(records)
-    try output.write(arrange(text), under: writer.head)
+    count += records.count
+    try output.write(arrange(text), under: writer.head, endedBy: ending)
+  }
+
+  /// The end of a document that a signal or a failure interrupts; `nil` for other formats, which may end after any record.
+  private var ending: String? {
+    guard isDocument else { return nil }
+    var writer = writer
+    let warning = Warning(.incomplete, "ended early; other records may be missing")
+    return writer.finish(ListingSummary(count: count, warnings: [SourceWarning(nil, warning)]))
   }
 
   /// The number of columns for which a table had no room.

@@ -42,7 +42,16 @@ package final class ListingOutput: Sendable {
   private static let maxRowsOfMessages = 8
 
   /// Held while writing, which may block, unlike the lock of the state.
-  private let writing = Mutex(())
+  private let writing = Mutex(Document())
+
+  /// A document that neither a signal nor a failure must cut.
+  private struct Document {
+    /// The text that ends it now; `nil` for none.
+    var ending: String?
+    var cleanUp: Interruption.CleanUp?
+    /// True after the end: nothing follows.
+    var isOver = false
+  }
   private let state: Mutex<State>
 
   /// - Parameters:
@@ -55,10 +64,24 @@ package final class ListingOutput: Sendable {
     state = Mutex(State(phase: pager == nil ? .direct : .held([])))
   }
 
-  /// - Parameter head: The line of the text that names the columns, which a pager shows on every screen.
+  /// - Parameters:
+  ///   - head: The line of the text that names the columns, which a pager shows on every screen.
+  ///   - ending: The text that ends the document if a signal or a failure ends the program before the next text.
   /// - Throws: ``Output/ClosedPipe``, also if the pager has ended, or ``CommandError``.
-  package func write(_ text: String, under head: String? = nil) throws {
-    try writing.withLock { _ in
+  package func write(
+    _ text: String, under head: String? = nil, endedBy ending: String? = nil
+  ) throws {
+    try writing.withLock { document in
+      // The thread of the signal ends the program.
+      while document.isOver { pause() }
+      document.ending = ending
+      // Another descriptor may be another file's by then, and this one is not saved.
+      if ending == nil || !output.isStandardOutput {
+        document.cleanUp?.cancel()
+        document.cleanUp = nil
+      } else if document.cleanUp == nil {
+        document.cleanUp = Interruption.atEnd { [self] in endDocument() }
+      }
       let (phase, isDropped, isComplete) = state.withLock {
         ($0.phase, $0.isDropped, $0.isComplete)
       }
@@ -85,6 +108,16 @@ package final class ListingOutput: Sendable {
         guard let session = start(pinned ?? pager) else { return try writeDirectly(all) }
         try page(all, by: session, pinned == nil ? HeadRepeater(rows: size.rows - 1) : nil)
       }
+    }
+  }
+
+  /// Completes the document that is written so far, unless it is held back or in a pager.
+  private func endDocument() {
+    writing.withLock { document in
+      guard let ending = document.ending, case .direct = state.withLock(\.phase) else { return }
+      document.isOver = true
+      // Nobody reads it, or it is cut.
+      try? output.write(ending)
     }
   }
 

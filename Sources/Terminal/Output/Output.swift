@@ -34,6 +34,8 @@ package struct Output: Sendable {
     waiting.withLock { $0 += .now - start }
   }
 
+  var isStandardOutput: Bool { descriptor == STDOUT_FILENO }
+
   package init(descriptor: Int32, named name: String = "standard output") {
     self.descriptor = descriptor
     self.name = name
