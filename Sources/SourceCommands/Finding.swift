@@ -37,8 +37,11 @@ package struct Finding: Entry {
     self.remedy = remedy
   }
 
+  /// True for a cache of which the last sync said that it may lack records, as its exit code did.
+  fileprivate var isOfIncompleteSync = false
+
   /// A saved query that does not run hinders nothing else.
-  package var isProblem: Bool { state == .failed || area == "queries" }
+  package var isProblem: Bool { state == .failed || area == "queries" || isOfIncompleteSync }
 
   fileprivate var isInOrder: Bool { state == .ok && !isProblem }
 
@@ -77,10 +80,12 @@ extension CommandContext {
     let count =
       gap?.isOfChangedFile == false ? nil : "\(plugin.noun.count(status.records)) cached"
     let cached = [count, fetch].compactMap(\.self).joined(separator: ", ")
-    return Finding(
+    var finding = Finding(
       "store", plugin.name, gap == nil ? .ok : .incomplete,
       (count == nil ? [reason, cached] : [cached, reason]).compactMap(\.self)
         .joined(separator: "; "), remedy)
+    finding.isOfIncompleteSync = try await store.coverage(of: plugin.name).shortfall != nil
+    return finding
   }
 
   /// One request to each service; what is wrong with a manifest is found among the settings.

@@ -50,6 +50,19 @@ import Testing
   }
 
   @Test(.enabled("nobody cannot be played here", canBeNobody))
+  func `doctor says that a store that can be read cannot be written`() async throws {
+    #expect(try await home.run("users load 20").status == 0)
+    openDirectories()
+    chmod("home/.local/share/aggregator", 0o777)
+    chmod("home/.local/share/aggregator/store.sqlite", 0o444)
+    let outcome = try await home.run("doctor users --offline --tsv", by: Self.nobody)
+    #expect(outcome.status == 3, "\(outcome)")
+    let finding = outcome.lines.first { $0.hasPrefix("store\tpermissions\tfailed\t") }
+    #expect(
+      finding?.contains("the store cannot be written: Permission denied") == true, "\(outcome)")
+  }
+
+  @Test(.enabled("nobody cannot be played here", canBeNobody))
   func `an unreadable store causes a warning and cannot be changed`() async throws {
     #expect(try await home.run("users load 20").status == 0)
     openDirectories()

@@ -23,7 +23,7 @@ extension Command {
         + "and libraries are installed, and whether each service answers, with one request to each. With sources, only their "
         + "settings, keys, caches and services are shown, and whatever fails.",
       "A store in a file is examined by SQLite for 5 seconds at most, and it is said if that was not enough.",
-      "The exit code is 78 if a setting is invalid, 3 if anything else does not work or a saved query is wrong, and 0 otherwise, also if keys or "
+      "The exit code is 78 if a setting is invalid, 3 if anything else does not work, the last sync of a source may lack records or a saved query is wrong, and 0 otherwise, also if keys or "
         + "optional programs are missing.",
     ],
     examples: [
@@ -366,6 +366,13 @@ extension CommandContext {
   /// The structure of the file of a store, and the free space beside it.
   private static func examine(_ store: SQLiteStore) async throws(SourceError) -> [Finding] {
     var findings: [Finding] = []
+    let parent = PrivateFile.directory(of: store.path)
+    if let failure = failure(of: store.path) ?? failure(of: parent) {
+      findings.append(
+        Finding(
+          "store", "permissions", .failed, "the store cannot be written: \(failure)",
+          "make the file and its directory yours, and writable, or choose another"))
+    }
     let size = UInt64(OpenFile.size(of: store.path) ?? 0)
     if size > 0 {
       let problems = try await store.problems(within: maxCheckTime)
@@ -378,7 +385,7 @@ extension CommandContext {
           isSound ? nil : "read what is left with sqlite3 FILE .recover, then delete the file"))
     }
     var space = statvfs()
-    var directory = PrivateFile.directory(of: store.path)
+    var directory = parent
     while statvfs(directory, &space) != 0 {
       guard errno == ENOENT, directory != "/" else { return findings }
       directory = PrivateFile.directory(of: directory)
