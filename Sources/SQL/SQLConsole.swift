@@ -56,7 +56,8 @@ package struct SQLConsole {
       case .saved: "list saved queries"
       case .load: "run a statement that was saved: .load NAME"
       case .timer: "print the time that each statement takes: .timer on, .timer off"
-      case .help: "show this help, or that of a command: .help COMMAND"
+      case .help:
+        "show this help, or that of a command, also amid a statement, as .tables and .schema: .help COMMAND"
       case .quit: "leave, like Ctrl-D"
       }
     }
@@ -70,6 +71,9 @@ package struct SQLConsole {
       default: []
       }
     }
+
+    /// True for one that a person may need to write the rest of a statement.
+    var isLookup: Bool { [.tables, .schema, .help].contains(self) }
 
     /// The most words after it.
     var maxWords: Int {
@@ -126,7 +130,7 @@ package struct SQLConsole {
 
   /// True for the name of a command, or one that is misspelled.
   fileprivate static func isCommand(_ word: String, orNearly mayBeNear: Bool) -> Bool {
-    Instruction(rawValue: word) != nil
+    Instruction(rawValue: word) != nil || word.hasPrefix("\\")
       || mayBeNear && word.hasPrefix(".")
         && nearest(to: word, in: Instruction.allCases.map(\.rawValue)) != nil
   }
@@ -171,11 +175,16 @@ package struct SQLConsole {
         line = entered
       }
       guard let entry = enter(line) else { continue }
-      typed.append(line)
       // The history has it before it runs, which may take long.
-      if text.isEmpty {
-        save(typed, in: &history, of: input)
-        typed = []
+      if case .instruction = entry, !text.isEmpty {
+        // The statement goes on after it.
+        save([line], in: &history, of: input)
+      } else {
+        typed.append(line)
+        if text.isEmpty {
+          save(typed, in: &history, of: input)
+          typed = []
+        }
       }
       let last = lastStatement
       hasRun = false
@@ -242,6 +251,9 @@ package struct SQLConsole {
     }
     // Within quotes it is a text.
     if !isScript, place == nil, !text.isEmpty, line.isCommand, sqlite3_complete("\(text)\n;") != 0 {
+      if let words = line.instruction, let lookup = try? instruction(words), lookup.isLookup {
+        return .instruction(words)
+      }
       context.diagnostics.error(
         CommandError(
           .usage, "\"\(line.trimmed)\" is in the middle of a statement",
@@ -429,9 +441,7 @@ package struct SQLConsole {
       case .mode where words.count == 1: try await show([presentFormat().rawValue])
       case .mode: try setMode(words[1])
       case .nullValue:
-        let text = try Self.argument(of: words, "TEXT")
-        // As the shell of SQLite reads it.
-        session.nullText = ["\"\"", "''"].contains(text) ? "" : text
+        session.nullText = try Self.argument(of: words, "TEXT")
       case .width: session.width = try Self.width(in: words)
       case .headers: session.hasHeader = try isOn(words)
       case .once: file = try target(in: words)
@@ -678,7 +688,8 @@ package struct SQLConsole {
   private mutating func setParameters(_ words: [String]) async throws(CommandError) {
     switch (words.first ?? "list", words.count) {
     case ("set", 3):
-      try session.set(words[1], to: words[2])
+      try session.set(
+        words[1], to: words[2].replacing(/^"(.*)"$/) { "'\($0.1.replacing("'", with: "''"))'" })
     case ("unset", 2):
       let name = try SQLSession.parameter(words[1])
       guard session.parameters.removeValue(forKey: name) != nil else {
@@ -837,15 +848,18 @@ extension String {
 
   /// The words of a command of the console; `nil` for SQL.
   fileprivate var instruction: [String]? {
-    // The value of a parameter may have spaces, and so may a command.
-    let isPiped = hasPrefix(".once ") && dropFirst(6).first { !$0.isWhitespace } == "|"
-    let words = split(
-      maxSplits: hasPrefix(".param") ? 3 : isPiped ? 1 : .max, whereSeparator: \.isWhitespace
-    ).map { String($0).trimmed }
-    guard let first = words.first else { return nil }
+    guard let line = nonBlank else { return nil }
     // A statement may go on with .5 in a line of its own.
-    if first.hasPrefix("."), first.dropFirst().first?.isNumber != true { return words }
-    return first.hasPrefix("\\") ? words : otherInstruction
+    guard line.hasPrefix("\\") || line.hasPrefix("."), line.dropFirst().first?.isNumber != true
+    else { return otherInstruction }
+    // The value of a parameter may have spaces and quotes, and so may a command.
+    let isPiped = line.wholeMatch(of: /\.once\s+\|.*/) != nil
+    guard hasPrefix(".param") || isPiped else {
+      // As in the shell of SQLite.
+      return line.matches(of: /"([^"]*)"|'([^']*)'|\S+/).map { String($0.1 ?? $0.2 ?? $0.0) }
+    }
+    return split(maxSplits: isPiped ? 1 : 3, whereSeparator: \.isWhitespace)
+      .map { String($0).trimmed }
   }
 
   /// True for a line that no statement has: a command of the console, or a word with which people leave one.

@@ -94,10 +94,19 @@ import Testing
     try await terminal.read(until: Self.prompt)
     terminal.type("SELECT 'so ' ||\n")
     try await terminal.read(until: "...> ")
-    for word in [".tables", ".tabels", "quit", "Exit"] {
+    for word in [".mode csv", ".tabels", "quit", "Exit", "\\x", "\\e"] {
       terminal.type("\(word)\n")
       try await terminal.read(until: "\"\(word)\" is in the middle of a statement")
       try await terminal.read(until: "end the statement with ; or drop it with Ctrl-C")
+      try await terminal.read(until: "...> ")
+    }
+    // What the rest of a statement may need.
+    for (word, answer) in [
+      ("\\d countries", "countries: code text"), (".tables", "heroes\r\n"), ("\\dt", "heroes\r\n"),
+      (".help quit", "leave, like Ctrl-D"),
+    ] {
+      terminal.type("\(word)\n")
+      try await terminal.read(until: answer)
       try await terminal.read(until: "...> ")
     }
     // A part of a text.
@@ -444,6 +453,25 @@ import Testing
     let unpacked = try await Binary.run(
       [String](), in: sandbox, by: ["/bin/sh", "-c", "gzip -cd out.csv.gz out.gz"])
     #expect(unpacked.status == 0 && unpacked.output == "answer\r\n42\r\n42\n", "\(unpacked)")
+  }
+
+  @Test func `words in quotes are one, as in the shell of SQLite`() async throws {
+    let script = """
+      .once "a b.csv"
+      SELECT 1 AS n;
+      .once 'c d.json'
+      SELECT 2 AS n;
+      .parameter set x "it's 5"
+      .parameter set y '5'
+      .read "e f.sql"
+      SELECT :x
+      '.5';
+      """
+    try sandbox.write("SELECT :x || typeof(:y);", to: "work/e f.sql")
+    let outcome = try await Binary.run(["sql", script], in: sandbox)
+    #expect(outcome.output == "it's 5text\nit's 5\n", "\(outcome)")
+    #expect(try sandbox.text(of: "work/a b.csv") == "n\r\n1\r\n")
+    #expect(try sandbox.text(of: "work/c d.json").contains("{\"n\":2}"))
   }
 
   @Test func `a script that fails leaves the file of .output as it was`() async throws {
