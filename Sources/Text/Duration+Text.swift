@@ -64,8 +64,8 @@ extension Duration {
     case ..<1000: "\(Int(milliseconds)) ms"
     case ..<9_900 where (milliseconds / 100).rounded(.up).truncatingRemainder(dividingBy: 10) != 0:
       "\((milliseconds / 100).rounded(.up) / 10) s"
-    case ..<120_000: "\(Int((milliseconds / 1000).rounded(.up))) s"
-    case ..<7_200_000: "\(Int((milliseconds / 60_000).rounded(.up))) min"
+    case ...119_000: "\(Int((milliseconds / 1000).rounded(.up))) s"
+    case ...7_140_000: "\(Int((milliseconds / 60_000).rounded(.up))) min"
     case 172_800_000..<8.64e15 where milliseconds.truncatingRemainder(dividingBy: 86_400_000) == 0:
       "\(Int(milliseconds / 86_400_000)) days"
     case ..<8.64e15: "\(Int((milliseconds / 3_600_000).rounded(.up))) h"

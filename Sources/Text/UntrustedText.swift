@@ -91,7 +91,12 @@ private struct ASCIISet {
 }
 
 extension StringProtocol {
-  package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+  /// As at the start of a sentence; a host, a file or a URL stays what it is.
+  package var capitalizedFirst: String {
+    let word = prefix { !$0.isWhitespace }
+    let isName = word == "localhost" || word.dropLast().contains { ".:".contains($0) }
+    return isName ? String(self) : prefix(1).uppercased() + dropFirst()
+  }
 
   /// As within a sentence; a word of capitals, such as `ID`, stays.
   package var lowercasedFirst: String {

@@ -19,7 +19,7 @@ function make(name, attributes = {}, ...children) {
 function announce(text) { $("#announcer").textContent = text; }
 
 function sentence(text) {
-  const words = text.charAt(0).toUpperCase() + text.slice(1);
+  const words = /^(?:localhost\b|\S*[.:]\S)/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$|^$/.test(words) ? words : `${words}.`;
 }
 

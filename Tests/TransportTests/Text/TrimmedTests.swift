@@ -21,4 +21,14 @@ import Testing
   func `keeps white space inside`(text: String, trimmed: String) {
     #expect(text.trimmed == trimmed)
   }
+
+  @Test(arguments: [
+    ("no records", "No records"), ("note: two", "Note: two"), ("", ""),
+    ("localhost:8000 failed (429)", "localhost:8000 failed (429)"),
+    ("localhost timed out", "localhost timed out"),
+    ("api.example.com failed", "api.example.com failed"),
+  ])
+  func `a sentence begins with a capital letter, but no host does`(text: String, sentence: String) {
+    #expect(text.capitalizedFirst == sentence)
+  }
 }
