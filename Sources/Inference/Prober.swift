@@ -512,13 +512,15 @@ package struct Prober: Sendable {
     }
     proposal.manifest.kinds = ValueKinds(
       of: proposal.manifest.records(in: first.exchange.document) ?? [])
-    let paths = proposal.manifest.kinds.paths.map { path, kind in
-      [.number, .boolean].contains(kind) ? "\(path)" : "\(path) (\(kind.rawValue))"
+    let paths = proposal.manifest.kinds.paths
+    let kinds = ValueKinds.Kind.allCases.compactMap { kind in
+      let names = paths.filter { $0.kind == kind }.map { "\($0.path)" }
+      return names.isEmpty
+        ? nil : "\(kind.words): \(names.joined(separator: ", ").oneLine(atMost: 80))"
     }
     proposal.note(
       "format", format.rawValue,
-      paths.isEmpty
-        ? "all values are text" : "not text: \(paths.joined(separator: ", ").oneLine(atMost: 80))")
+      kinds.isEmpty ? "all values are text" : kinds.joined(separator: "; "))
   }
 
   /// Says how many rows of the pages that were read are no objects, apart from those that are damaged in their format.

@@ -807,8 +807,9 @@ extension CommandContext {
     )
   }
 
+  /// - Parameter remedy: That of a name that is taken; `nil` for that of a source that is added.
   package func checkName(
-    _ name: String, in folder: ManifestFolder, mayReplace: Bool
+    _ name: String, in folder: ManifestFolder, mayReplace: Bool, orElse remedy: Hint? = nil
   ) throws(CommandError) {
     guard ManifestFolder.isName(name) else {
       // `sx_csv`, as tables in SQL are called.
@@ -824,7 +825,7 @@ extension CommandContext {
       guard mayReplace else {
         throw CommandError(
           .usage, "there is a \(isService ? "service" : "source") \"\(name)\" already",
-          hint: "use another name, or --replace of sources add")
+          hint: remedy ?? "use another name, or --replace of sources add")
       }
     } else if catalog.isReserved(name) {
       throw CommandError(

@@ -324,7 +324,11 @@ extension CommandContext {
     try checkFile(of: name, in: folder)
     let sources = folder.sources(of: name)
     for text in [new] + sources.map({ new + $0.dropFirst(name.count) }) {
-      try checkName(text, in: folder, mayReplace: false)
+      let remedy = Hint.steps(
+        "use another name, or remove that one first",
+        .command("sources remove \(folder.service(of: text) ?? text)"))
+      try checkName(
+        text, in: folder, mayReplace: false, orElse: text == name ? "use another name" : remedy)
     }
     for other in folder.names {
       guard case .records(let source, _)? = (try? folder.manifest(other))?.each?.partitions,

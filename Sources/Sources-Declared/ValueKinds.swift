@@ -14,6 +14,17 @@ package struct ValueKinds: Hashable, Sendable {
     case dayFirst = "day-month-year"
     /// A date such as `12/31/2024`.
     case monthFirst = "month-day-year"
+
+    /// The values of this kind: `numbers`.
+    package var words: String {
+      switch self {
+      case .number: "numbers"
+      case .boolean: "true or false"
+      case .decimalComma: "numbers with a decimal comma"
+      case .dayFirst: "dates with the day first"
+      case .monthFirst: "dates with the month first"
+      }
+    }
   }
 
   private var kind: Kind?

@@ -32,6 +32,13 @@ import Testing
     ),
   ]
 
+  @Test func `the evidence of CSV names the columns that are not text`() async throws {
+    try write("id,price,on,day\n1,1.5,true,31.12.2024\n2,3,false,30.12.2024\n", to: "kinds.csv")
+    let added = try await home.run("sources add kinds kinds.csv")
+    let kinds = "numbers: id, price; true or false: on; dates with the day first: day"
+    #expect(added.status == 0 && added.output.contains(kinds), "\(added)")
+  }
+
   @Test func `a name in a removed directory is no file in the root`() async throws {
     let outcome = try await home.run(
       "sources add things things.csv",

@@ -362,6 +362,11 @@ import Testing
     #expect(try await !home.run("store").errors.contains("lamps"))
     #expect(try await home.add(lamps).status == 0)
     #expect(try await home.run("lamps sync").status == 0)
+    let both = try await home.run("sources rename lights lamps")
+    #expect(
+      both.status == 64
+        && both.errors.contains("or remove that one first\nhint: aggregator sources remove lamps"),
+      "\(both)")
     #expect(try await home.run("sources remove lamps --yes").status == 0)
     let taken = try await home.run("sources rename lights lamps")
     #expect(taken.status == 64, "\(taken)")
