@@ -340,6 +340,14 @@ package struct BrowseState: Sendable {
   /// The pause of the source that has not ended.
   package var pause: Pause? { source.pause.flatMap { $0.end > now ? $0 : nil } }
 
+  /// The reason of the ``pause``, and the time that is left of it.
+  var pauseText: String? {
+    pause.map { pause in
+      let seconds = pause.end.timeIntervalSince(now).rounded(.up)
+      return "\(pause.text) \(Duration.seconds(max(1, seconds)).text)"
+    }
+  }
+
   /// True if the service is asked for the records that match a filter: it may have more.
   var searchesService: Bool { !isOffline && !source.status.answersSearches }
 

@@ -62,7 +62,10 @@ package struct BrowseLayout: Equatable, Sendable {
     let isWhole = state.prompt != nil || height >= 8 && state.notice?.kind != .note
     let isRemarkWhole = height >= 8 && (state.picking != nil || state.showsValues)
     let remark = isRemarkWhole ? state.remark() : nil
-    let message = isWhole ? (state.notice ?? state.conditionPreview ?? remark)?.text.safeLine : nil
+    let pause = state.progress == nil ? state.pauseText : nil
+    let message =
+      isWhole
+      ? ((state.notice ?? state.conditionPreview)?.text ?? pause ?? remark?.text)?.safeLine : nil
     let wanted = message.map { Wrap(width - 2).lines(of: $0).count } ?? (height >= 8 ? 1 : 0)
     let below = max(0, min(wanted, Self.maxNotice, height - 1))
     notice = below > 0 ? Area(0, height - 1 - below, width, below) : nil

@@ -477,19 +477,14 @@ package struct BrowseView {
     if let notice = drawn.state.notice ?? drawn.state.conditionPreview { return notice }
     if let (progress, stops) = drawn.state.progress {
       // The progress names the source.
-      let pause = pauseText.map { String($0.trimmingPrefix("\(drawn.state.source.name): ")) }
+      let pause = drawn.state.pauseText.map {
+        String($0.trimmingPrefix("\(drawn.state.source.name): "))
+      }
       let parts = [progress, stops ? "Esc stops" : nil, pause]
       return Notice(.note, parts.compactMap(\.self).joined(separator: theme.separator))
     }
-    if let pauseText { return Notice(.warning, pauseText) }
+    if let pauseText = drawn.state.pauseText { return Notice(.warning, pauseText) }
     return drawn.state.remark(theme.separator)
-  }
-
-  private var pauseText: String? {
-    drawn.state.pause.map { pause in
-      let seconds = pause.end.timeIntervalSince(drawn.state.now).rounded(.up)
-      return "\(pause.text) \(Duration.seconds(max(1, seconds)).text)"
-    }
   }
 
   private func style(of notice: Notice) -> CellStyle {

@@ -77,6 +77,16 @@ import Testing
     #expect(!browsing.text.contains("paused for"))
   }
 
+  @Test func `a pause has as many lines as it needs on a narrow screen`() {
+    var browsing = BrowsingState(isOffline: false)
+    browsing.open("heroes", width: 40)
+    let end = BrowsingState.now.addingTimeInterval(86)
+    let words = "heroes: rate limited by the service 34 s ago, after GET /heroes, paused for"
+    browsing.handle(.paused("heroes", Pause(until: end, words, isWait: false)))
+    let text = browsing.text
+    #expect(text.contains("/heroes, paused for") && text.contains("86 s"), "\(text)")
+  }
+
   @Test func `a pause after failures is over once the service is asked all the same`() {
     let pause = Pause(
       until: BrowsingState.now.addingTimeInterval(28), "heroes: failed, paused for", isWait: false)
