@@ -457,6 +457,11 @@ import Testing
     let short = try await home.run("things list --limit 1 --format md")
     let long = try await home.run("things list --limit 1 --format markdown")
     #expect(short.output == long.output && short.output.hasPrefix("| "), "\(short)")
+    for (ending, format) in [("yml", "yaml"), ("jsonl", "ndjson")] {
+      let short = try await home.run("things list --limit 1 --format \(ending)")
+      let long = try await home.run("things list --limit 1 --format \(format)")
+      #expect(short.output == long.output && short.status == 0, "\(short)")
+    }
   }
 
   @Test func `a list that is cached whole has a total, also without a sync`() async throws {

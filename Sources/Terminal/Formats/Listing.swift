@@ -164,8 +164,11 @@ package enum Format: String, CaseIterable, Sendable {
   case ndjson
   case yaml
 
-  /// - Parameter name: A raw value, or `md`.
-  package init?(named name: String) { self.init(rawValue: name == "md" ? "markdown" : name) }
+  /// - Parameter name: A raw value, or an ending of files such as `md`, `yml` or `jsonl`.
+  package init?(named name: String) {
+    self.init(
+      rawValue: Self.allCases.first { $0.fileEndings.contains(name) }?.rawValue ?? name)
+  }
 
   /// True for one document, which has an end.
   package var isDocument: Bool {
