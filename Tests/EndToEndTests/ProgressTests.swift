@@ -1,4 +1,5 @@
 import AggregatorFakeServices
+import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
 import Testing
