@@ -17,7 +17,7 @@ extension OpenAPI {
       .init("parameters", [id]), .init("get", show(described)),
     ]
     if hasDeletion {
-      let summary = "Hide one \(source.noun.singular) on this machine"
+      let summary = "Hide one \(source.noun.word(for: 1)) on this machine"
       record.append(.init("delete", change("delete", described, summary, "It is hidden.")))
     }
     var whole: [JSON.Member] = [.init("get", list(described))]
@@ -42,7 +42,7 @@ extension OpenAPI {
       add(RoutePath(.summary, source.name), "get", summary(described), [])
     }
     if hasDeletion {
-      let summary = "Show a hidden \(source.noun.singular) again"
+      let summary = "Show a hidden \(source.noun.word(for: 1)) again"
       let restore = change("restore", described, summary, "It is shown again.")
       add(RoutePath(.restore, source.name, "{id}"), "post", restore, [id])
       paths.append(.init(RoutePath(APIPath.sync, source.name).text, .object(syncs(described))))
@@ -200,7 +200,7 @@ extension OpenAPI {
 
   private static func show(_ described: Source) -> JSON {
     operation(
-      "show", of: described, "Show one \(described.source.noun.singular)",
+      "show", of: described, "Show one \(described.source.noun.word(for: 1))",
       parameters: [reference("parameters", "cache"), fields(of: described.source)],
       Answers(success: page(described.page), failures: [400, 401, 404, 429, 502, 503, 504]))
   }
@@ -225,7 +225,7 @@ extension OpenAPI {
   private static func image(_ described: Source) -> JSON {
     let image: JSON = ["schema": ["type": "string", "format": "binary"]]
     return operation(
-      "image", of: described, "The image of one \(described.source.noun.singular)",
+      "image", of: described, "The image of one \(described.source.noun.word(for: 1))",
       parameters: ["size", "number", "cache"].map { reference("parameters", $0) },
       Answers(
         success: .init(

@@ -27,6 +27,9 @@ package struct RecordNoun {
     }
   }
 
+  /// The noun before an ID, beside which the source is named: `hero`, or `record`.
+  package var one: String { isPlural ? singular : "record" }
+
   /// `a hero`, or `a record of weather`.
   package var withArticle: String {
     let word = word(for: 1)

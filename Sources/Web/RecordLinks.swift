@@ -103,7 +103,7 @@ extension HTMLRenderer {
 
   /// The way to the records of another source that name one.
   func line(of list: RecordLinks.Referrers, naming noun: RecordNoun) -> HTML {
-    let (source, singular) = (list.source, noun.singular.safeLine)
+    let (source, singular) = (list.source, noun.one.safeLine)
     let words: HTML =
       if let count = list.count {
         "\(count.grouped) cached \(source.noun.word(for: count).safeLine) with this \(singular)"

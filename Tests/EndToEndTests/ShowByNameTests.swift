@@ -209,6 +209,71 @@ import Testing
     #expect(synced.errors.contains("not found; it may be missing, as the last sync"), "\(synced)")
   }
 
+  @Test func `the only match of a store that lacks records may have others`() async throws {
+    let (home, service) = try await homeWithLies()
+    defer { service.stop() }
+    #expect(try await home.run("lies sync --max-pages 1").status == 3)
+    let part = "among local records: 10 of 25 lies are cached"
+    let warning = "warning: lies: the only match \(part)\nhint: aggregator lies sync\n"
+    let id = Self.id(7)
+    for line in ["show gamma --fields id --tsv", "show 10000007 --fields id --tsv"] {
+      let shown = try await home.run("lies \(line)")
+      #expect(shown.status == 3 && shown.output == "\(id)\n", "\(shown)")
+      #expect(shown.errors.hasSuffix(warning), "\(shown)")
+    }
+    let json = try await home.run("lies show gamma --json -q")
+    #expect(json.status == 64, "\(json)")
+    let document = try await home.run("lies show gamma --json").output
+    #expect(document.contains("the only match \(part)"), "\(document)")
+    let opened = try await home.run("lies open 10000007 --print-url")
+    #expect(opened.status == 3 && opened.output == "http://lies.example/7\n", "\(opened)")
+    #expect(opened.errors.hasSuffix(warning), "\(opened)")
+    let several = try await home.run("lies show lie")
+    #expect(several.status == 64, "\(several)")
+    #expect(several.errors.contains("ambiguous lie \"lie\" \(part)\n"), "\(several)")
+    let none = try await home.run("lies show zeta")
+    #expect(none.status == 3, "\(none)")
+    #expect(none.errors.contains("lie \"zeta\" not found by ID, nor by name \(part)\n"), "\(none)")
+    // Its own ID leaves no doubt.
+    let exact = try await home.run("lies show \(id)")
+    #expect(exact.status == 0 && !exact.errors.contains("warning"), "\(exact)")
+    let deleted = try await home.run("lies delete 10000007 --yes")
+    #expect(deleted.status == 3 && deleted.errors.hasPrefix(warning), "\(deleted)")
+    #expect(try await home.run("lies restore --all").status == 0)
+    #expect(try await home.run("lies sync").status == 0)
+    let whole = try await home.run("lies show 10000007")
+    #expect(whole.status == 0 && !whole.errors.contains("warning"), "\(whole)")
+    let both = try await home.run("lies show gamma")
+    #expect(both.errors.contains("ambiguous lie \"gamma\"\n"), "\(both)")
+  }
+
+  private static func id(_ number: Int) -> String {
+    "\(10_000_000 + number)-5d9d-49f8-9818-e811892f902b"
+  }
+
+  /// A home with a source of 25 records in pages of 10, two of which have a name that begins with the same word.
+  private func homeWithLies() async throws -> (TestHome, LoopbackServer) {
+    func row(_ number: Int) -> String {
+      let name = [7: "gamma ray", 20: "gamma burst"][number] ?? "lie \(number)"
+      let id = Self.id(number)
+      let url = "http://lies.example/\(number)"
+      return #"{"id": "\#(id)", "name": "\#(name)", "html_url": "\#(url)"}"#
+    }
+    let service = try LoopbackServer { request in
+      let last = request.path.split(separator: "/").last.map(String.init) ?? ""
+      guard last == "lies" else {
+        return (1...25).first { Self.id($0) == last }.map { .json(row($0)) } ?? .status(404)
+      }
+      let page = request.query["page"].flatMap { Int($0) } ?? 1
+      let rows = (1...25).dropFirst((page - 1) * 10).prefix(10).map(row).joined(separator: ",")
+      return .json(#"{"page": \#(page), "total": 25, "lies": [\#(rows)]}"#)
+    }
+    let (home, url) = (try TestHome(), "\(service.baseURL)/lies")
+    let added = try await home.run("sources add lies \(url) --rate off --item \(url)/{id}")
+    #expect(added.status == 0, "\(added)")
+    return (home, service)
+  }
+
   @Test func `a deleted record has no name`() async throws {
     let home = try TestHome()
     #expect(try await home.run("heroes delete 1443 --yes").status == 0)

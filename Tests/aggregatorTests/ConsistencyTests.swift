@@ -210,6 +210,7 @@ import Testing
     name: String, count: Int, word: String
   ) {
     #expect(RecordNoun(name).word(for: count) == word)
+    #expect(RecordNoun(name).one == (word.contains(" of ") ? "record" : RecordNoun(name).singular))
     #expect(RecordNoun(name).count(count) == "\(count) \(word)")
   }
 

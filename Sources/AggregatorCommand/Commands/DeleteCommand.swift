@@ -41,12 +41,17 @@ extension Plugin {
       asks ? (try? options.source(of: self, in: environment)) ?? unasked : unasked
     }
     let finder = RecordFinder(self, source, environment, invocation)
-    let choice = try await choose(texts) { id throws(SourceError) in
+    var doubt: Warning?
+    var choice = try await choose(texts) { id throws(SourceError) in
       try await isKnown(id, in: store)
     } else: { text throws(SourceError) in
-      if let id = try await finder.id(startingWith: text) { return id }
-      return try await finder.id(lookingUp: text)
+      guard let id = try await finder.id(startingWith: text) else {
+        return try await finder.id(lookingUp: text)
+      }
+      doubt = await finder.doubt()
+      return id
     }
+    choice.isDoubtful = doubt != nil
     await report(choice, finder, context.diagnostics, listing: "search QUERY")
     if !choice.ids.isEmpty {
       guard !invocation.has(.dryRun) else {
@@ -59,7 +64,14 @@ extension Plugin {
         choice.ids.count == 1
         ? await shown(choice.ids[0], in: store)
         : "\(noun.count(choice.ids.count)) (\(firstOnes(of: choice.ids)))"
-      guard try invocation.confirms("Delete \(subject)") else {
+      // A question says it as well: no option hides that.
+      if let doubt {
+        context.diagnostics.warning(
+          "\(name): \(doubt.message)",
+          hint: doubt.code == .partlyCached ? .command(syncArguments) : nil)
+      }
+      let part = doubt.map { ", \($0.message)" } ?? ""
+      guard try invocation.confirms("Delete \(subject)\(part)") else {
         context.diagnostics.note("Nothing deleted")
         return .success
       }
@@ -162,7 +174,7 @@ extension Plugin {
         ? CommandError(
           .notFound, SourceError.invalidID(text, of: self).message, hint: searchHint(text))
         : CommandError(
-          .notFound, "\(noun.singular) \(text) not found",
+          .notFound, "\(noun.one) \(text) not found",
           hint: .command("\(name) \(listing)"))
       // Of many IDs on standard input, each would be searched for.
       if choice.unknown.count <= 10, let hint = await finder.advice(about: text) {
@@ -219,6 +231,8 @@ private struct DeletionChoice<ID: RecordID> {
   var ambiguous: [SourceError] = []
   /// Of those that could not be looked up.
   var failures = LookupFailures()
+  /// True if others may begin as typed, which are not cached.
+  var isDoubtful = false
 
   /// The IDs as arguments, unless there are too many.
   var typed: String {
@@ -227,7 +241,9 @@ private struct DeletionChoice<ID: RecordID> {
   }
 
   var code: ExitCode {
-    guard !unknown.isEmpty || !ambiguous.isEmpty || !failures.isEmpty else { return .success }
+    guard !unknown.isEmpty || !ambiguous.isEmpty || !failures.isEmpty || isDoubtful else {
+      return .success
+    }
     guard ids.isEmpty else { return .partial }
     return hasInvalid || !ambiguous.isEmpty ? .usage : failures.code
   }

@@ -80,7 +80,7 @@ extension Plugin {
       let summary = facts.compactMap(\.self).joined(separator: ", ")
       context.diagnostics.note("Saved \(path) (\(summary))")
     }
-    return .success
+    return outcome.isPartial ? .partial : .success
   }
 
   /// Draws the images on the terminal, in the order of their IDs.

@@ -12,7 +12,7 @@ extension Plugin {
       fields: fields,
       notes: [
         "An ID may also be a name, or the beginning of a name or an ID, if only one cached or bundled record "
-          + "has it; a note says which. If none has it, the service is searched once. Other verbs "
+          + "has it; a note says which, and a warning if others may not be cached. If none has it, the service is searched once. Other verbs "
           + "accept an ID, or the beginning of a UUID of four characters or more, and no names.",
         "With - the IDs are read from standard input, one per line, of which the first column counts. \(pickNote)",
       ],
@@ -108,7 +108,7 @@ extension Plugin {
         continue
       }
       guard let url = link(found.item)?.webAddress.flatMap({ URL(string: $0) }) else {
-        let message = "\(noun.singular) \(found.item.id) has no web page"
+        let message = "\(noun.one) \(found.item.id) has no web page"
         guard ids.count > 1 else { throw CommandError(.notFound, message) }
         failures.add(SourceError(.notFound, message), of: id)
         continue
@@ -181,7 +181,7 @@ struct RecordPictures<P: Plugin>: Sendable {
       diagnostics.note(error.message)
     } catch {
       var error = error
-      error.message = "no image of \(finder.plugin.noun.singular) \(record.id): \(error.message)"
+      error.message = "no image of \(finder.plugin.noun.one) \(record.id): \(error.message)"
       outcome.fail(error)
     }
     return nil

@@ -79,7 +79,7 @@ extension Plugin {
     do { return try await images.image(of: record, size, cachePolicy: cachePolicy) } catch {
       var error = error
       // Sources name themselves in the plural.
-      if error.code == .notFound { error.message = "\(noun.singular) \(record.id) has no image" }
+      if error.code == .notFound { error.message = "\(noun.one) \(record.id) has no image" }
       throw error
     }
   }

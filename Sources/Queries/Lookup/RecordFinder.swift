@@ -38,7 +38,8 @@ package struct RecordFinder<P: Plugin> {
     var failure: SourceError?
     if let found = try await withID(text, &failure) { return (found, nil) }
     var matches = await localMatches(text)
-    if matches.best.isEmpty {
+    let isLocal = !matches.best.isEmpty
+    if !isLocal {
       do throws(SourceError) {
         if let failure { throw failure }
         if let found = try await searchMatches(text) {
@@ -50,7 +51,17 @@ package struct RecordFinder<P: Plugin> {
           do throws(SourceError) { return (try await plugin.find(text, in: source), nil) } catch {
             var error = error
             if error.isUnknownRecord { error.remedy = nil }
-            throw error
+            guard error.code == .notFound, error.isUnknownRecord, isScan, let gap = await gap()
+            else { throw error }
+            // The service was asked for an ID, and for no name.
+            let part = gap.warning.warning.message
+            let near = matches.others
+            throw SourceError(
+              .unsupported,
+              message(text, "not found by ID, nor by name among local records: \(part)"),
+              remedy: 1...5 ~= near.count
+                ? Remedy(words(for: near)) : gap.command.map { Remedy($0, .command) },
+              cause: SourceError(.noProgress, part))
           }
         }
       } catch {
@@ -58,7 +69,7 @@ package struct RecordFinder<P: Plugin> {
       }
     }
     guard let match = matches.best.first, matches.best.count == 1 else {
-      throw ambiguous(text, matches.best)
+      throw await ambiguous(text, matches.best)
     }
     let id = match.id.description
     guard mayGuess || isNamed(match, text) else {
@@ -66,9 +77,10 @@ package struct RecordFinder<P: Plugin> {
         .invalidRequest, message(text, "is neither an ID nor the whole name"),
         cause: LookupAdvice(hint: candidates(matches.best)))
     }
-    let found = try await plugin.find(id, in: source)
+    var found = try await plugin.find(id, in: source)
+    if isLocal, !isID(text, of: match), let doubt = await doubt() { found.warnings.append(doubt) }
     let name = plugin.fields.name(of: found.item).map { " (\($0))" } ?? ""
-    return (found, "note: showing \(plugin.noun.singular) \(id)\(name) for \"\(text)\"")
+    return (found, "note: showing \(plugin.noun.one) \(id)\(name) for \"\(text)\"")
   }
 
   /// True if the text is no ID, and several local records are called so; the service is asked only if it may be one.
@@ -91,7 +103,27 @@ package struct RecordFinder<P: Plugin> {
     if let found = try await withID(text, &failure) { return found }
     let id = try await id(startingWith: text)?.description
     if id == nil, let failure { throw failure }
-    return try await plugin.find(id ?? text, in: source)
+    var found = try await plugin.find(id ?? text, in: source)
+    if id != nil, let doubt = await doubt() { found.warnings.append(doubt) }
+    return found
+  }
+
+  /// Says that the only local match may not be the only one, if some records are cached, and others are not.
+  package func doubt() async -> Warning? {
+    await gap().map { gap in
+      Warning(
+        // A sync fetches the others.
+        gap.command == nil ? .incomplete : .partlyCached,
+        "the only match among local records: \(gap.warning.warning.message)")
+    }
+  }
+
+  /// `nil` for an empty store, too: bundled records are a choice of their own.
+  private func gap() async -> CacheGap? {
+    guard let store = environment.store,
+      (try? await store.status(of: plugin.name).isEmpty) == false
+    else { return nil }
+    return try? await plugin.gap(in: store)
   }
 
   /// The ID of the record that the source has by this ID; `nil` if it has none, or the text is hardly an ID.
@@ -121,7 +153,7 @@ package struct RecordFinder<P: Plugin> {
     let local = await localCandidates()
     // Of other IDs no table shows beginnings, so `lamp-1` is not `lamp-10`.
     let records = await recordsWithID(from: text, in: local).filter { $0.id.description.isUUID }
-    return try only(records, text)?.id
+    return try await only(records, text)?.id
   }
 
   /// The only ID of a deleted record that begins so; `nil` if there is none, `invalidRequest` if there are several.
@@ -135,11 +167,11 @@ package struct RecordFinder<P: Plugin> {
       guard let id = P.Item.ID(id), let item = try? await deleted.item(id).item else { continue }
       records.append(item)
     }
-    return try only(records, text)?.id
+    return try await only(records, text)?.id
   }
 
-  private func only(_ records: [P.Item], _ text: String) throws(SourceError) -> P.Item? {
-    guard records.count < 2 else { throw ambiguous(text, records) }
+  private func only(_ records: [P.Item], _ text: String) async throws(SourceError) -> P.Item? {
+    guard records.count < 2 else { throw await ambiguous(text, records) }
     guard mayGuess || records.isEmpty else {
       throw SourceError(
         .invalidRequest, message(text, "is not a complete ID"),
@@ -157,7 +189,7 @@ package struct RecordFinder<P: Plugin> {
   package func advising(_ error: SourceError, about text: String) async -> SourceError {
     guard error.code == .invalidRequest || error.isUnknownRecord else { return error }
     let matches = await localMatches(text).best
-    guard matches.count < 2 else { return ambiguous(text, matches) }
+    guard matches.count < 2 else { return await ambiguous(text, matches) }
     guard let hint = advice(of: matches) else { return error }
     var error = error
     error.cause = LookupAdvice(hint: hint)
@@ -293,11 +325,12 @@ package struct RecordFinder<P: Plugin> {
     return (best, others)
   }
 
+  private var isScan: Bool { plugin.policy.localSearchBound != nil }
+
   /// The records that a search of the source finds by name, with one request unless it scans the list; `nil` if it finds none.
   ///
   /// It fails if that does not prove that there is no such record. No service has all records of a growing collection.
   private func searchMatches(_ text: String) async throws(SourceError) -> Matches? {
-    let isScan = plugin.policy.localSearchBound != nil
     // The lookup of an ID scans the same pages.
     guard !isScan || P.Item.ID(text) == nil, let query = try? SearchQuery(text) else { return nil }
     if plugin.policy.readOrder == .localFirst, let store = environment.store {
@@ -327,12 +360,13 @@ package struct RecordFinder<P: Plugin> {
   // MARK: - Failures
 
   private func message(_ text: String, _ words: String) -> String {
-    "\(plugin.noun.singular) \"\(text.oneLine(atMost: 80))\" \(words)"
+    "\(plugin.noun.one) \"\(text.oneLine(atMost: 80))\" \(words)"
   }
 
-  private func ambiguous(_ text: String, _ records: [P.Item]) -> SourceError {
-    SourceError(
-      .invalidRequest, "ambiguous \(plugin.noun.singular) \"\(text.oneLine(atMost: 80))\"",
+  private func ambiguous(_ text: String, _ records: [P.Item]) async -> SourceError {
+    let part = await gap().map { " among local records: \($0.warning.warning.message)" } ?? ""
+    return SourceError(
+      .invalidRequest, "ambiguous \(plugin.noun.one) \"\(text.oneLine(atMost: 80))\"\(part)",
       cause: LookupAdvice(hint: candidates(records)))
   }
 
@@ -351,13 +385,15 @@ package struct RecordFinder<P: Plugin> {
     return error
   }
 
-  private func candidates(_ records: [P.Item]) -> Hint {
+  private func candidates(_ records: [P.Item]) -> Hint { .words(words(for: records)) }
+
+  private func words(for records: [P.Item]) -> String {
     let shown = records.prefix(5).map { record in
       let id = record.id.description.argument ?? record.id.description.oneLine(atMost: 80)
       return plugin.fields.name(of: record).map { "\(id) (\($0.oneLine(atMost: 40)))" } ?? id
     }
     let more = records.count > shown.count ? ", …" : ""
-    return .words("candidates: \(shown.joined(separator: ", "))\(more)")
+    return "candidates: \(shown.joined(separator: ", "))\(more)"
   }
 }
 
@@ -381,8 +417,7 @@ extension Plugin {
     do throws(SourceError) { return try await source.item(id) } catch {
       var error = error
       // Sources name themselves in the plural.
-      let word = noun.singular == name ? "record" : noun.singular
-      let record = "\(word) \(id.description.oneLine(atMost: 80))"
+      let record = "\(noun.one) \(id.description.oneLine(atMost: 80))"
       switch error.code {
       case .notFound where error.cause == nil || error.cause is UnaskedLookup:
         error.message = "\(record) not found\((error.cause as? UnaskedLookup)?.words ?? "")"

@@ -58,7 +58,7 @@ extension SourceError {
   package static func invalidID<P: Plugin>(_ text: String, of plugin: P) -> SourceError {
     let rule = P.Item.ID.self is any BinaryInteger.Type ? ": must be a number" : ""
     return SourceError(
-      .invalidRequest, "invalid \(plugin.noun.singular) ID \"\(text)\"\(rule)",
+      .invalidRequest, "invalid \(plugin.noun.one) ID \"\(text)\"\(rule)",
       cause: LookupAdvice(hint: plugin.searchHint(text)))
   }
 }

@@ -42,7 +42,7 @@ extension HTMLRenderer {
       WebAddress.record(source.name, record.id, $0)
     }
     let numbers = content.sample.with([record])
-    let (kind, id) = (source.noun.singular.safeLine.capitalizedFirst, record.id.safeLine)
+    let (kind, id) = (source.noun.one.safeLine.capitalizedFirst, record.id.safeLine)
     let isNamedSo = record.name == "\(kind) \(record.id)"
     let links = content.detail?.links ?? RecordLinks()
     // A record that a field of the heading leads to may have the same ID.

@@ -317,7 +317,7 @@ extension HTMLRenderer {
     return state(
       .delete, "Deleted",
       [
-        "The \(source.noun.singular) \(id) was deleted on this machine",
+        "The \(source.noun.one) \(id) was deleted on this machine",
         "The service is not changed",
       ]
     ) {
@@ -332,7 +332,7 @@ extension HTMLRenderer {
   func deletedNotice(_ id: String, _ content: SourceContent) -> HTML {
     let action = WebAddress.record(content.source.name, id, content.query.forLinks, .restore)
     return """
-      <div class="notice"><p>Deleted \(content.source.noun.singular.safeLine) \
+      <div class="notice"><p>Deleted \(content.source.noun.one.safeLine) \
       <bdi>\(id.safeLine)</bdi></p>\
       <form method="post" action="\(action)"><button type="submit" class="button">Undo</button></form>\
       </div>
