@@ -184,7 +184,7 @@ package struct API: Sendable {
       page.next = more.next
     }
     let count = page.entries.count
-    let isWhole = isFirst && page.next == nil
+    let isWhole = isFirst && page.next == nil && page.summary.gap == nil
     let first = page.summary.firstSync.map { SourceWarning(source.name, Warning(.firstSync, $0)) }
     let summary = ListingSummary(
       count: count, total: isWhole ? count : nil, next: page.next,
@@ -552,7 +552,7 @@ package struct API: Sendable {
   ) throws(Problem) -> ServerResponse {
     guard isDone else {
       throw Problem(
-        404, "notFound", "\(source.noun.singular) \(id.oneLine(atMost: 80)) \(words)")
+        404, "notFound", "\(source.noun.one) \(id.oneLine(atMost: 80)) \(words)")
     }
     return .noContent()
   }

@@ -133,6 +133,7 @@ extension Plugin {
     }
     let status = try await recordStore.store.status(of: name)
     result?.summary.add(status)
+    result?.summary.gap = try await gapOfChanges(in: recordStore.store)
     return result
   }
 
@@ -172,6 +173,7 @@ extension Plugin {
     }
     let status = try await recordStore.store.status(of: name)
     summary?.add(status)
+    summary?.gap = try await gapOfChanges(in: recordStore.store)
     return summary
   }
 }

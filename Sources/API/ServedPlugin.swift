@@ -386,7 +386,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       return try await plugin.image(of: record, size, in: images, cache.policy)
     }
     guard let address = try address(of: record, number: number, size) else {
-      throw SourceError(.notFound, "\(plugin.noun.singular) \(record.id) has no image \(number)")
+      throw SourceError(.notFound, "\(plugin.noun.one) \(record.id) has no image \(number)")
     }
     return try await images.loader.image(at: address, cachePolicy: cache.policy)
   }
@@ -570,9 +570,10 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let store = try environment.requiredStore()
     let start = try HistoryStart(typed: start, now: environment.now())
     var entries: [ChangeEntry] = []
-    let summary = try await plugin.changes(since: start, in: store, atMost: limit) {
+    var summary = try await plugin.changes(since: start, in: store, atMost: limit) {
       entries += $0
     }
+    summary?.gap = try await plugin.gapOfChanges(in: store)
     return summary.map { ServedChanges(entries: entries, summary: $0) }
   }
 

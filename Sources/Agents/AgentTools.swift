@@ -205,7 +205,7 @@ struct AgentTools: Sendable {
       throw Problem(400, "invalidRequest", "the ID is too long")
     }
     var answer = answer(with: try await source.record(id, query(arguments)), of: source)
-    answer.heading = "\(source.name): 1 \(source.noun.singular)"
+    answer.heading = "\(source.name): \(source.noun.count(1))"
     return answer.result(
       within: try arguments.size, rest: "ask for single \"fields\", or more \"bytes\"")
   }
@@ -264,16 +264,21 @@ struct AgentTools: Sendable {
         hint: since == "sync"
           ? "call sync, or name a date" : "call sync; changes are known from then on")
     }
-    let start = changes.summary.date.map { " since \($0.iso8601)" } ?? ""
-    let counts = changes.summary.text
-    let sum = [(counts.isEmpty ? "no changes" : counts) + start] + changes.summary.omissions
+    let isCut = changes.summary.isCut
+    let all = isCut ? try await source.changeSummary(since: since) : nil
+    let summary = all ?? changes.summary
+    let start = summary.date.map { " since \($0.iso8601)" } ?? ""
+    let none = summary.gap == nil ? "no changes" : "no known changes"
+    let sum = [(summary.count == 0 ? none : summary.text) + start] + summary.omissions
     var answer = AgentAnswer("\(source.name): \(sum.joined(separator: "; "))")
     answer.about.append(.init("source", .string(source.name)))
-    answer.about.append(
-      .init("since", (changes.summary.date?.iso8601).map { .string($0) } ?? .null))
-    answer.reasons = changes.summary.warnings(of: source.name).map(\.warning.message)
-    if let first = changes.summary.firstSync { answer.reasons.append(first) }
-    if changes.summary.isCut { answer.reasons.append("there are more than \(limit) changes") }
+    answer.about.append(.init("since", (summary.date?.iso8601).map { .string($0) } ?? .null))
+    answer.reasons = summary.warnings(of: source.name).map(\.warning.message)
+    if let first = summary.firstSync { answer.reasons.append(first) }
+    if isCut {
+      let number = "\(summary.isCut ? "more than " : "")\(summary.count)"
+      answer.reasons.append("the first \(changes.entries.count) of \(number) changes are shown")
+    }
     answer.items = changes.entries.map { ChangeEntry.fields.object(of: $0) }
     return answer.result(
       within: try arguments.size, rest: "choose a later \"since\", or more \"bytes\"")

@@ -199,6 +199,38 @@ import Testing
     #expect(Set(next.lines) == ["changed\tThing 5", "changed\tNew 6"], "\(next)")
   }
 
+  @Test func `nothing is denied after a sync that has not come to its end`() async throws {
+    let lamps = try FakeLamps()
+    #expect(try await home.add(lamps).status == 0)
+    #expect(try await home.run("lamps sync").status == 0)
+    #expect(try await home.run("lamps sync").status == 0)
+    #expect(try await home.run("lamps diff --exit-code").status == 0)
+    lamps.behave { $0 == 2 ? .json(#"{"lamps": 7}"#) : nil }
+    #expect(try await home.run("lamps sync").status != 0)
+    for line in ["lamps diff", "lamps diff --exit-code"] {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 3 && outcome.output.isEmpty, "\(outcome)")
+      #expect(outcome.errors.hasPrefix("No known differences since 20"), "\(outcome)")
+      #expect(
+        outcome.errors.contains("warning: lamps: limited to cached records: the last sync failed: ")
+          && outcome.errors.hasSuffix("\nhint: aggregator lamps sync\n"), "\(outcome)")
+    }
+    let json = try await home.run("lamps diff --json")
+    #expect(json.output.contains(#""page": {"count":0,"total":null,"next":null}"#), "\(json)")
+    #expect(json.output.contains("the last sync failed: "), "\(json)")
+    // What has changed is known to have.
+    let name = #""name": "lamp 1""#
+    let page = FakeLamps.page(1).replacing(name, with: #""name": "torch""#)
+    lamps.behave { $0 == 1 ? .json(page) : $0 == 2 ? .json(#"{"lamps": 7}"#) : nil }
+    #expect(try await home.run("lamps list --refresh --limit 10").status == 0)
+    let changed = try await home.run("lamps diff --exit-code")
+    #expect(changed.status == 1 && changed.errors.contains("limited to"), "\(changed)")
+    lamps.behave { _ in nil }
+    _ = try await home.run("lamps sync")
+    #expect(try await home.run("lamps sync").status == 0)
+    #expect(try await home.run("lamps diff").status == 0)
+  }
+
   @Test func `counts what has changed back, and does not list it`() async throws {
     try await sync(service(1...20))
     try await sync(service(1...20))

@@ -17,6 +17,7 @@ extension Plugin {
           + "not details that merely became known, nor values that changed back. Records of which only members that are "
           + "not fields have changed are counted, but not listed. Deleted records are left out.",
         "--since sync compares with the end of the sync before the last one, even if it may have missed records. "
+          + "If records are missing, or the last sync did not end, it warns and exits with 3, unless --exit-code finds changes. "
           + "A first sync is where the comparison begins: later ones show what has changed. Dates and times are in UTC.",
         "--schema lists how the members of the rows have changed, with those of objects inside (owner.login), as each "
           + "complete sync has found them: all that is known, or since a date. It is known of added sources.",
@@ -41,23 +42,31 @@ extension Plugin {
     var printer = RecordPrinter(listing, output, in: context)
     // All are counted, however few are shown.
     var left = invocation.count(.limit) ?? .max
-    let found = try await changes(since: start, in: environment.requiredStore()) { entries in
+    let store = try environment.requiredStore()
+    var found = try await changes(since: start, in: store) { entries in
       try printer.print(Array(entries.prefix(left)))
       left -= min(left, entries.count)
     }
+    found?.gap = try await gapOfChanges(in: store)
     guard let found else { throw try await missingHistory(before: start, in: environment, context) }
     let warnings = found.warnings(of: name)
     let shown = min(found.count, invocation.count(.limit) ?? .max)
-    try printer.finish(ListingSummary(count: shown, total: found.count, warnings: warnings))
+    let total = found.gap == nil ? found.count : nil
+    try printer.finish(ListingSummary(count: shown, total: total, warnings: warnings))
     let since = found.date.map { " since \($0.iso8601) (\($0.age(at: now)))" } ?? ""
+    let none = found.gap == nil ? "No differences" : "No known differences"
     let words =
-      found.firstSync?.capitalizedFirst
-      ?? (found.count == 0 ? "No differences" : found.text) + since
+      found.firstSync?.capitalizedFirst ?? (found.count == 0 ? none : found.text) + since
     let cut = "\(shown.grouped) of \(found.count.grouped) changes shown · more: without --limit"
     context.diagnostics.note(
       ([words] + found.omissions + (shown < found.count ? [cut] : [])).joined(separator: " · "))
-    for warning in warnings { context.diagnostics.warning("\(name): \(warning.warning.message)") }
-    return invocation.has(.exitCode) && found.count > 0 ? .different : .success
+    for warning in warnings {
+      context.diagnostics.warning(
+        "\(name): \(warning.warning.message)",
+        hint: warning == found.gap?.limitation ? found.gap?.hint : nil)
+    }
+    guard !invocation.has(.exitCode) || found.count == 0 else { return .different }
+    return found.gap == nil ? .success : .partial
   }
 }
 

@@ -26,6 +26,9 @@ package struct ChangeSummary: Sendable {
   /// The date before which changes are not known, if it is after the start.
   package let knownSince: Date?
 
+  /// The reason that changes may be missing, if there is one.
+  package var gap: CacheGap?
+
   /// True if the limit was reached before the end.
   package var isCut = false
 
@@ -80,6 +83,7 @@ package struct ChangeSummary: Sendable {
           "the history begins \(knownSince.iso8601): earlier changes are not known"))
     }
     if unreadable.count > 0 { warnings.append(.unreadable(unreadable)) }
+    if let gap { warnings.append(gap.limitation.warning) }
     return warnings.map { SourceWarning(source, $0) }
   }
 }
@@ -120,6 +124,18 @@ extension Plugin {
     }
     if summary?.firstSync != nil { summary?.add(try await store.status(of: name)) }
     return summary
+  }
+
+  /// The reason that changes may be missing: that of missing records, or a last sync that has not come to its end.
+  package func gapOfChanges(in store: any SourceStore) async throws(SourceError) -> CacheGap? {
+    if let gap = try await gap(in: store) { return gap }
+    var words = try await store.syncFailure(of: name).map { "the last sync failed: \($0)" }
+    if words == nil, try await recordStore(in: store).totalOfUnfinishedSync() != nil {
+      words = "the last sync has not come to its end"
+    }
+    return words.map { words in
+      CacheGap(warning: SourceWarning(name, Warning(.incomplete, words)), command: syncArguments)
+    }
   }
 }
 

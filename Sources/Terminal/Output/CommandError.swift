@@ -169,7 +169,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
         + "diff --exit-code: differences"
     case .partial:
       "partial result: some sources failed, rows could not be read, the listing was cut short, or a lookup, a "
-        + "search, a number, a filter, an order, an export or a list read to its end is not of all records"
+        + "search, a number, a filter, an order, a comparison, an export or a list read to its end is not of all records"
     case .usage: "invalid command line, record ID or --cursor, or blank query"
     case .unavailable:
       "no data: connection failed, server error, request rejected (4xx), service paused, "

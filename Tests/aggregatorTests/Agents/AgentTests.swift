@@ -284,6 +284,26 @@ import Testing
     #expect(progress?["progressToken"] == "p", "\(found)")
   }
 
+  @Test func `all changes are counted, however few are shown, and none is denied`() async throws {
+    let (lamps, home) = (try FakeLamps(), try TestHome())
+    #expect(try await home.add(lamps).status == 0)
+    #expect(try await home.run("lamps sync").status == 0)
+    let page = FakeLamps.page(3).replacing(#""name": "lamp"#, with: #""name": "torch"#)
+    lamps.behave { $0 == 3 ? .json(page) : nil }
+    #expect(try await home.run("lamps sync").status == 0)
+    let some = text(
+      try await answers(to: [call(1, "changes", #"{"source":"lamps","limit":2}"#)], in: home)["1"])
+    #expect(some.hasPrefix("lamps: 5 changed since "), "\(some)")
+    #expect(some.contains("the first 2 of 5 changes are shown"), "\(some)")
+    #expect(try await home.run("lamps sync").status == 0)
+    lamps.behave { $0 == 2 ? .json(#"{"lamps": 7}"#) : $0 == 3 ? .json(page) : nil }
+    #expect(try await home.run("lamps sync").status != 0)
+    let none = text(
+      try await answers(to: [call(1, "changes", #"{"source":"lamps"}"#)], in: home)["1"])
+    #expect(none.hasPrefix("lamps: no known changes since "), "\(none)")
+    #expect(none.contains("the last sync failed: "), "\(none)")
+  }
+
   @Test func `no answer has a secret`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
