@@ -75,8 +75,10 @@ package struct Problem: Error, Equatable {
   /// A remedy for clients, which have other ways than commands.
   private static func hint(_ remedy: Remedy) -> String? {
     if remedy == .refresh { return "cache=reload asks the service" }
-    if remedy.action == .command, remedy.text.hasSuffix(" sync") {
-      return "sync \(remedy.text.dropLast(5)) to ask the service for all records"
+    let words = remedy.text.split(separator: " ")
+    if remedy.action == .command, words.count > 1, words[1] == "sync" {
+      let records = words.count == 2 ? "all records" : "more records"
+      return "sync \(words[0]) to ask the service for \(records)"
     }
     // Whoever reads it has to retry.
     return remedy.action == nil

@@ -178,17 +178,9 @@ public struct Program: Sendable {
         } catch var error as CommandError where error.code == .usage && error.hint == nil {
           let lacksSource =
             command.arguments.hasPrefix("SOURCE") && line.invocation.arguments.isEmpty
-          let words = Array(CommandLine.arguments.dropFirst())
-          // A URL may have a password.
-          let mayRepeat =
-            error.message == Confirmation.required
-            && !words.contains { $0 == "--" || $0.contains("://") }
           error.hint =
             lacksSource
-            ? tree.catalog.availableSources()
-            : .command(
-              mayRepeat
-                ? ShellWords.line(of: words + [Option.yes.spelling]) : "help \(line.path)")
+            ? tree.catalog.availableSources() : .command("help \(line.path)")
           throw error
         }
       }

@@ -104,6 +104,11 @@ public struct Warning: Hashable, Codable, Sendable {
 
   public var message: String
 
+  /// True for a search of a part of a service's records if cached ones match that it has not reached.
+  package var hasCachedMatches = false
+
+  private enum CodingKeys: String, CodingKey { case code, message }
+
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message

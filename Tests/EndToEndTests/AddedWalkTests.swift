@@ -37,6 +37,29 @@ import Testing
     return (document.items.map { "\($0.id)" }, outcome)
   }
 
+  @Test func `the way to all records leads to all of them`() async throws {
+    let service = try LoopbackServer { request in
+      let skip = request.query["skip"].flatMap { Int($0) } ?? 0
+      let rows = (0..<55).dropFirst(skip).prefix(2).map { #"{"id": \#($0), "name": "n \#($0)"}"# }
+      return .json(#"{"total": 55, "skip": \#(skip), "rows": [\#(rows.joined(separator: ","))]}"#)
+    }
+    let url = "\(service.baseURL)/bolts?limit=2&skip=0"
+    #expect(try await home.run("sources add bolts \(url) --rate off").status == 0)
+    func hint(_ options: String = "") async throws -> String? {
+      let outcome = try await home.run("bolts list --limit 2 \(options)")
+      return outcome.errors.split(separator: "\n").first?.split(separator: " · all: ").last
+        .map(String.init)
+    }
+    #expect(try await hint() == "--all --max-pages 0")
+    #expect(try await home.column("id", "bolts list --all").count == 50)
+    #expect(try await home.column("id", "bolts list --all --max-pages 0").count == 55)
+    #expect(try await home.run("bolts sync").status == 0)
+    #expect(try await hint("--refresh") == "--offline --all")
+    #expect(try await home.column("id", "bolts list --offline --all").count == 55)
+    // Cached records take no pages of the service.
+    #expect(try await hint("--offline") == "--all")
+  }
+
   private static let first = (1...10).map(String.init)
 
   struct Failure: Sendable, CustomTestStringConvertible {

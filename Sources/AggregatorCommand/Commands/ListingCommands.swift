@@ -119,6 +119,7 @@ private struct RecordListing<P: Plugin> {
     }
     defer { explanation?.conclude() }
     var outcome = try await outcome(in: environment)
+    outcome.mostOfAll = bounds.mostOfAll
     let selected = try await selected(of: source, in: environment, &outcome)
     if let summary, let selected {
       return try await summarize(summary, of: selected, outcome, in: environment)
@@ -332,11 +333,11 @@ private struct RecordListing<P: Plugin> {
       "only local records are counted: \(plugin.name) has no end · more: \(command)")
   }
 
-  /// Notes that the cache has all records, if the pages of the service were too many, or failed.
+  /// Notes that the cache has all records, if the pages of the service were too many, or are, or failed.
   private func noteCopy(
     _ outcome: inout ListingOutcome, in environment: PluginEnvironment?
   ) async {
-    guard outcome.isCapped || outcome.hasFailed, !invocation.has(.offline),
+    guard outcome.isCapped || outcome.hasFailed || outcome.exceedsAll, !invocation.has(.offline),
       let store = environment?.store,
       (try? await store.coverage(of: plugin.name).isComplete) == true
     else { return }

@@ -13,6 +13,10 @@ package struct ListingOutcome: Sendable {
   package var isPartial: Bool { isIncomplete || foundNothingYet }
   package var continuation = ContinuationHint.cursor
   package var offersAll = true
+  /// The most records that `--all` alone reads; `nil` for no limit.
+  package var mostOfAll: Int?
+  /// True if there are more records than `--all` alone reads.
+  package var exceedsAll: Bool { mostOfAll.map { $0 < total ?? 0 } ?? false }
 
   /// The records in messages: `heroes`, `deleted heroes`.
   package var subject: String
@@ -270,7 +274,7 @@ package struct ListingOutcome: Sendable {
     remarks.removeAll { $0.warning.code == .scanned }
     for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
       let sync = [.scanned, .partlyCached].contains(warning.code) ? syncCommand : nil
-      let hint = warning.findsMoreOffline ? .cachedMatches : sync.map(Hint.command)
+      let hint = warning.hasCachedMatches ? .cachedMatches : sync.map(Hint.command)
       remarks.append(Remark(warning: warning, hint: hint, isNote: warning.code == .cachedOnly))
     }
   }
@@ -444,7 +448,8 @@ package struct ListingOutcome: Sendable {
   /// `isNamed` is true if the age names the source, because there are others.
   package func reportAmount(to diagnostics: Diagnostics, isNamed: Bool = false) {
     if let next, !foundNothingYet || syncCommand == nil {
-      diagnostics.note("\(amount) · \(continuation.words(next, offersAll: offersAll))")
+      let all = exceedsAll ? copyCount == nil ? "--all --max-pages 0" : "--offline --all" : "--all"
+      diagnostics.note("\(amount) · \(continuation.words(next, all: offersAll ? all : nil))")
     } else if diagnostics.isForPeople, count > 0, !isPartial, !canGrow,
       !offersAll || earlier ?? 0 > 0
     {

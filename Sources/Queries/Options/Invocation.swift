@@ -1,4 +1,5 @@
 package import AggregatorKit
+import AggregatorSavedQueries
 package import AggregatorTerminal
 
 /// A parsed command line, whose values have been checked: the accessors only convert them.
@@ -76,7 +77,15 @@ package struct Invocation: Sendable {
   /// True if a person says yes, or `--yes` was given.
   package func confirms(_ question: String) throws(CommandError) -> Bool {
     if has(.yes) { return true }
-    return try Confirmation.ask(question, mayAsk: !has(.noInput))
+    do throws(CommandError) {
+      return try Confirmation.ask(question, mayAsk: !has(.noInput))
+    } catch {
+      let words = Array(CommandLine.arguments.dropFirst())
+      // A URL may have a password.
+      guard !words.contains(where: { $0 == "--" || $0.contains("://") }) else { throw error }
+      let hint = Hint.command(ShellWords.line(of: words + [Option.yes.spelling]))
+      throw CommandError(error.code, error.message, hint: hint)
+    }
   }
 
   package func refuseArguments(after count: Int = 0) throws(CommandError) {

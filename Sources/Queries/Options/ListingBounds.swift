@@ -11,6 +11,9 @@ package struct ListingBounds {
   /// True if reaching the limit of pages makes the result incomplete.
   package let isCapped: Bool
 
+  /// The most records that `--all` reads unless `--max-pages` is given; `nil` for no limit.
+  package private(set) var mostOfAll: Int?
+
   /// The maximum number of pages; `nil` for no limit.
   package var maxPages: Int? { bound.pages ?? bound.items.map { ($0 + pageSize - 1) / pageSize } }
 
@@ -55,6 +58,7 @@ extension ListingBounds {
     let isScan = isSearch && policy.localSearchBound != nil && !isCached
     let maxPages = invocation.count(.maxPages)
     isCapped = invocation.has(.all) || maxPages != nil
+    mostOfAll = isCached ? nil : Self.standardMaxPages * largestPage
     if invocation.has(.all) {
       // Cached records take no requests.
       let pages = maxPages ?? (isCached ? 0 : Self.standardMaxPages)

@@ -119,7 +119,8 @@ private struct Synced<Base: DataSource>: Decorator {
       return all
     }
     // The scan can go on at the service, which the store cannot.
-    page.warnings[scan].message += Warning.findsMoreOffline
+    page.warnings[scan].message += "; an offline search finds cached ones that match"
+    page.warnings[scan].hasCachedMatches = true
     return page
   }
 
@@ -164,13 +165,6 @@ private struct Synced<Base: DataSource>: Decorator {
     try await stored.qualify(&page, of: request, isFirst: true)
     return page
   }
-}
-
-extension Warning {
-  fileprivate static let findsMoreOffline = "; an offline search finds cached ones that match"
-
-  /// True for a search of a part of the records of a service that says that cached ones match which it has not reached.
-  package var findsMoreOffline: Bool { message.hasSuffix(Self.findsMoreOffline) }
 }
 
 private struct SyncedLookup<Base: DataSource>: Decorator {

@@ -119,9 +119,9 @@ package enum ContinuationHint {
     }
   }
 
-  /// For example `more: aggregator heroes next`; `offersAll` if `--all` is possible.
-  package func words(_ next: PageCursor, offersAll: Bool) -> String {
-    let all = offersAll ? " · all: --all" : ""
+  /// For example `more: aggregator heroes next`; `all` are the options for all records.
+  package func words(_ next: PageCursor, all: String?) -> String {
+    let all = all.map { " · all: \($0)" } ?? ""
     return switch self {
     case .cursor: "more: --cursor \(next)\(all)"
     case .listing(let command): "more: \(command)\(all)"

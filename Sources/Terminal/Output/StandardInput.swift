@@ -90,13 +90,10 @@ package struct InputLines: IteratorProtocol {
 }
 
 package enum Confirmation {
-  /// The message of a failure for want of a terminal.
-  package static let required = "--yes is required when not running interactively"
-
   /// The answers `y` and `yes` are `true`; throws `usage` if it cannot ask.
   package static func ask(_ question: String, mayAsk: Bool) throws(CommandError) -> Bool {
     guard mayAsk, isatty(STDIN_FILENO) == 1 else {
-      throw CommandError(.usage, required)
+      throw CommandError(.usage, "--yes is required when not running interactively")
     }
     let answer = ProgressLine.asking {
       try? Output(descriptor: STDERR_FILENO).write("\(question.safeLine)? [y/N] ")

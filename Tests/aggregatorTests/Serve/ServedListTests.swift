@@ -378,6 +378,9 @@ import Testing
       let missing = try await problem(things, cache)
       #expect(missing.status == 404 && missing.hint == sync && !missing.isUnasked, "\(missing)")
     }
+    let endless = SourceError(
+      .nothingCached, "none", remedy: Remedy("users sync --max-pages 10", .command))
+    #expect(Problem(endless).hint == "sync users to ask the service for more records")
     // A short list can be looked through.
     let server = try LoopbackServer { _ in .json(#"[{"id": 1, "name": "lamp", "n": 1}]"#) }
     let short = try added(server).source
