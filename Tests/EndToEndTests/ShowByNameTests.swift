@@ -251,21 +251,21 @@ import Testing
     "\(10_000_000 + number)-5d9d-49f8-9818-e811892f902b"
   }
 
+  private static func row(_ number: Int) -> String {
+    let name = [7: "gamma ray", 20: "gamma burst"][number] ?? "lie \(number)"
+    let url = "http://lies.example/\(number)"
+    return #"{"id": "\#(id(number))", "name": "\#(name)", "html_url": "\#(url)"}"#
+  }
+
   /// A home with a source of 25 records in pages of 10, two of which have a name that begins with the same word.
   private func homeWithLies() async throws -> (TestHome, LoopbackServer) {
-    func row(_ number: Int) -> String {
-      let name = [7: "gamma ray", 20: "gamma burst"][number] ?? "lie \(number)"
-      let id = Self.id(number)
-      let url = "http://lies.example/\(number)"
-      return #"{"id": "\#(id)", "name": "\#(name)", "html_url": "\#(url)"}"#
-    }
     let service = try LoopbackServer { request in
       let last = request.path.split(separator: "/").last.map(String.init) ?? ""
       guard last == "lies" else {
-        return (1...25).first { Self.id($0) == last }.map { .json(row($0)) } ?? .status(404)
+        return (1...25).first { Self.id($0) == last }.map { .json(Self.row($0)) } ?? .status(404)
       }
       let page = request.query["page"].flatMap { Int($0) } ?? 1
-      let rows = (1...25).dropFirst((page - 1) * 10).prefix(10).map(row).joined(separator: ",")
+      let rows = (1...25).dropFirst((page - 1) * 10).prefix(10).map(Self.row).joined(separator: ",")
       return .json(#"{"page": \#(page), "total": 25, "lies": [\#(rows)]}"#)
     }
     let (home, url) = (try TestHome(), "\(service.baseURL)/lies")
