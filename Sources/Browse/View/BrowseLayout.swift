@@ -148,27 +148,43 @@ package struct BrowseLayout: Equatable, Sendable {
   /// The lines of the selected record.
   func cardLines(_ state: BrowseState) -> [CardLine] {
     guard let area = card, let row = state.list.selected else { return [] }
-    let room = area.width - (picture.map { $0.width + 2 } ?? 0) - 1
-    return Self.lines(of: row.card, in: room)
+    return Self.lines(
+      of: row.card, in: area.width - 1, besides: picture.map { $0.width + 2 } ?? 0,
+      for: linesBesidePicture(state))
+  }
+
+  /// The number of lines of the record beside its picture, after that with the name; the others have the full width.
+  func linesBesidePicture(_ state: BrowseState) -> Int {
+    let shown = state.picture.flatMap { state.pictures[$0] ?? nil }
+    return picture.map { max(0, min($0.height, shown?.size.rows ?? $0.height) - 1) } ?? 0
   }
 
   /// The lines of the help.
   var helpLines: [CardLine] { Self.lines(of: BrowseKeys.all, in: box.width) }
 
   /// Labels beside their texts, or above them where these would be narrow.
-  private static func lines(of rows: [BrowsedRow.Line], in room: Int) -> [CardLine] {
+  ///
+  /// - Parameters:
+  ///   - taken: The part of the room that something else has beside the first lines.
+  ///   - count: The number of these.
+  private static func lines(
+    of rows: [BrowsedRow.Line], in room: Int, besides taken: Int = 0, for count: Int = 0
+  ) -> [CardLine] {
     let longest = rows.reduce(0) { max($0, $1.label.displayWidth) }
-    let isBeside = room >= 28 && longest <= room / 3
+    let narrow = room - taken
+    let isBeside = narrow >= 28 && longest <= narrow / 3
     let margin = isBeside ? longest + 2 : 2
-    return rows.flatMap { line in
-      let texts = Wrap(room - margin).lines(of: line.text.wholeMinute ?? line.text)
-      guard !texts.isEmpty else { return [CardLine]() }
-      let first = isBeside ? [] : [CardLine(label: line.label, text: "", margin: margin)]
-      return first
-        + texts.enumerated().map { index, text in
+    return rows.reduce(into: [CardLine]()) { lines, line in
+      let wrap = Wrap(
+        narrow - margin, rest: room - margin, count: count - lines.count - (isBeside ? 0 : 1))
+      let texts = wrap.lines(of: line.text.wholeMinute ?? line.text)
+      guard !texts.isEmpty else { return }
+      if !isBeside { lines.append(CardLine(label: line.label, text: "", margin: margin)) }
+      for (index, text) in texts.enumerated() {
+        lines.append(
           CardLine(
-            label: isBeside && index == 0 ? line.label : "", text: text, margin: margin)
-        }
+            label: isBeside && index == 0 ? line.label : "", text: text, margin: margin))
+      }
     }
   }
 

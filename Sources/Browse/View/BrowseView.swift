@@ -138,10 +138,9 @@ package struct BrowseView {
   }
 
   private func shortAge(_ date: Date) -> String {
-    // As the title of the list rounds it: `75 s ago`, `3 days ago`.
+    // As the title of the list has it: `just now`, `75 s ago`, `3 days ago`.
     let words = date.age(at: drawn.state.now).split(separator: " ")
-    guard drawn.state.now.timeIntervalSince(date) >= 60, words.count > 1 else { return "now" }
-    return "\(words[0])\(words[1].prefix(1))"
+    return words.count > 2 ? "\(words[0])\(words[1].prefix(1))" : "now"
   }
 
   // MARK: - The list
@@ -316,7 +315,7 @@ package struct BrowseView {
         ("Fetching…", theme.hint)
       } else if let badge {
         switch badge.kind {
-        case .live: (badge.label, theme.id)
+        case .live: (badge.label(at: drawn.state.now), theme.id)
         case .cached: (cachedLabel(badge), theme.hint)
         case .bundled, .offline: (badge.label(at: drawn.state.now), theme.warning)
         }
@@ -443,7 +442,12 @@ package struct BrowseView {
 
   private mutating func drawCard(_ area: Area) {
     guard let record = drawn.state.list.selected else { return }
-    if let place = layout.picture, let request = drawn.state.picture,
+    let lines = layout.cardLines(drawn.state)
+    let room = max(0, area.height - 1)
+    let top = max(0, min(drawn.state.cardTop, lines.count - max(1, room)))
+    // Text that is wider than the room beside it is not scrolled under it.
+    let place = top == 0 ? layout.picture : nil
+    if let place, let request = drawn.state.picture,
       let picture = drawn.state.pictures[request] ?? nil
     {
       // Some terminals draw pixels over text.
@@ -451,16 +455,14 @@ package struct BrowseView {
         screen.draw(picture, in: place)
       }
     }
-    let right = layout.picture?.column ?? area.endColumn
+    let right = place?.column ?? area.endColumn
     put(
       marked(record.name), at: area.column + 1, area.row, width: right - area.column - 2,
       drawn.state.pane == .card ? theme.heading.adding(theme.hint) : theme.heading)
-    let lines = layout.cardLines(drawn.state)
-    let room = max(0, area.height - 1)
-    let top = max(0, min(drawn.state.cardTop, lines.count - max(1, room)))
+    let beside = place.map { _ in layout.linesBesidePicture(drawn.state) } ?? 0
     for (offset, line) in lines.dropFirst(top).prefix(room).enumerated() {
       let row = area.row + 1 + offset
-      let end = (layout.picture.map { row < $0.endRow } ?? false) ? right - 1 : area.endColumn
+      let end = offset < beside ? right - 1 : area.endColumn
       let start = area.column + 1
       screen.put(line.label, at: start, row, width: end - start, theme.label)
       put(marked(line.text), at: start + line.margin, row, width: end - start - line.margin)

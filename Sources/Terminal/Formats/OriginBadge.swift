@@ -14,7 +14,9 @@ package struct OriginBadge: Sendable {
   }
 
   /// The ``label`` of a list of records of different ages.
-  package var labelOfOldest: String { "\(name)\(age.map { ", oldest\($0.words)" } ?? "")" }
+  package var labelOfOldest: String {
+    "\(name)\(age.map { "\(kind == .live ? "" : ", oldest")\($0.words)" } ?? "")"
+  }
 
   /// The label in one word, which names the data rather than a lack of a network: records that are bundled or cached are
   /// not live.
@@ -33,10 +35,10 @@ package struct OriginBadge: Sendable {
   /// The ``label`` without the age.
   private let name: String
 
-  /// The age; `nil` unless all is cached.
+  /// The age; `nil` unless all is cached, or was fetched a while before.
   private var age: (date: Date, words: String)?
 
-  /// The time of the oldest record; `nil` unless all is cached.
+  /// The time of the oldest record; `nil` unless all is cached, or was fetched a while before.
   package var fetchedAt: Date? { age?.date }
 
   /// Explains a circuit breaker to people.
@@ -63,7 +65,7 @@ package struct OriginBadge: Sendable {
     }
     let origin =
       switch provenance.origin {
-      case .live: fetched.map { "Fetched \($0)" } ?? "Live"
+      case .live: fetched == nil ? "Live" : "Fetched"
       case .cached: "Cached"
       case .bundled: "Bundled sample data"
       case .mixed: "Partly cached"
@@ -78,7 +80,7 @@ package struct OriginBadge: Sendable {
     word = data == .live && fetched != nil ? "fetched" : data.rawValue
     name = kind == .offline ? "Offline · \(origin.lowercasedFirst)" : origin
     age =
-      provenance.origin == .cached
+      provenance.origin == .cached || data == .live && fetched != nil
       ? provenance.fetchedAt.map { ($0, " \($0.age(at: now))") } : nil
     let isPaused = code == .circuitOpen
     pause =

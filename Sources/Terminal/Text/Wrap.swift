@@ -5,21 +5,25 @@ import AggregatorKit
 /// Lines end at spaces and beside ideographs; a word wider than a line is broken anywhere. Runs of
 /// spaces between words become one.
 package struct Wrap {
-  /// The width of the first line, and of the others; less than 2, the width of an ideograph, counts
+  /// The width of the first lines, and of the others; less than 2, the width of an ideograph, counts
   /// as 2.
   package let first: Int, rest: Int
+  /// The number of the first lines.
+  private let count: Int
 
-  package init(_ first: Int, rest: Int? = nil) {
+  package init(_ first: Int, rest: Int? = nil, count: Int = 1) {
     self.first = max(2, first)
     self.rest = max(2, rest ?? first)
+    self.count = count
   }
 
   /// The lines of sanitized text, none if it is blank; every `\n` ends a line too.
   package func lines(of text: String) -> [String] {
     var lines: [String] = []
+    var width: Int { lines.count < count ? first : rest }
     for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
       var line = ""
-      var room = lines.isEmpty ? first : rest
+      var room = width
       for piece in pieces(of: paragraph) {
         let gap = piece.followsSpace && !line.isEmpty ? 1 : 0
         if piece.text.prefix(cells: room - gap).endIndex == piece.text.endIndex {
@@ -29,7 +33,7 @@ package struct Wrap {
         }
         if !line.isEmpty {
           lines.append(line)
-          room = rest
+          room = width
         }
         var start = piece.text.startIndex
         var cutter = CellCutter(piece.text)
@@ -38,7 +42,7 @@ package struct Wrap {
           line = String(piece.text[start..<end])
           if end == piece.text.endIndex { break }
           lines.append(line)
-          room = rest
+          room = width
           start = end
         }
         room -= line.displayWidth

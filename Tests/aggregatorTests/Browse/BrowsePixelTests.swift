@@ -81,6 +81,42 @@ struct BrowsePixelTests {
     #expect(frame.contains(Self.sixels))
   }
 
+  @Test func `text below a picture has the full width, and is not scrolled under it`() throws {
+    var browsing = BrowsingState(["heroes"])
+    browsing.state = BrowseState(
+      [.init("heroes", fields: BrowsingState.columns)], isOffline: true, hasPictures: true,
+      now: BrowsingState.now)
+    browsing.open("heroes", width: 120, height: 30)
+    browsing.answer(total: 3) { number in
+      var row = BrowsingState.row(number, "Hero \(number)")
+      row.hasImage = true
+      row.card += [.init("Story", String(repeating: "many words ", count: 400))]
+      return row
+    }
+    browsing.press(.enter)
+    var widths: [Int] {
+      browsing.state.layout.cardLines(browsing.state).map { $0.margin + $0.text.displayWidth }
+    }
+    let card = try #require(browsing.state.layout.card)
+    let place = try #require(browsing.state.layout.picture)
+    let narrow = place.column - card.column - 2
+    // Until it is there, it has all of its place.
+    let count = place.height - 1
+    #expect(widths.prefix(count).allSatisfy { $0 <= narrow }, "\(browsing.text)")
+    #expect(widths.dropFirst(count).contains { $0 > narrow }, "\(browsing.text)")
+    let request = try #require(browsing.state.picture)
+    browsing.handle(.picture(request, try picture(Self.kitty, .kitty)))
+    #expect(browsing.screen().pixels != nil && browsing.state.layout.picture == place)
+    #expect(widths.prefix(1).allSatisfy { $0 <= narrow }, "\(browsing.text)")
+    #expect(widths.dropFirst(1).contains { $0 > narrow }, "\(browsing.text)")
+    let before = widths
+    browsing.press(.down)
+    #expect(browsing.state.cardTop == 1 && browsing.screen().pixels == nil)
+    #expect(widths == before)
+    browsing.press(.up)
+    #expect(browsing.screen().pixels != nil)
+  }
+
   @Test func `a picture that is larger than its place is not drawn`() throws {
     let picture = try picture(Self.kitty, .kitty)
     var writer = ScreenWriter()

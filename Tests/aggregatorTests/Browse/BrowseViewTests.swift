@@ -84,6 +84,27 @@ import Testing
     #expect(browsing.text.contains("1432  9m") && !browsing.text.contains(" now"))
   }
 
+  @Test func `a list and the sources have the same age, which grows`() throws {
+    var browsing = BrowsingState(["heroes"])
+    browsing.open("heroes", width: 120, height: 24)
+    browsing.answer(total: 3)
+    let date = BrowsingState.now.addingTimeInterval(-36)
+    browsing.handle(.status("heroes", SourceStatus(count: 3, fetchedAt: date)))
+    var summary = ListingSummary(count: 3)
+    for (origin, word) in [(Provenance.Origin.live, "Fetched"), (.cached, "Cached")] {
+      browsing.state.now = BrowsingState.now
+      summary.provenance = CombinedProvenance(Provenance(origin, fetchedAt: date))
+      let badge = try #require(OriginBadge(summary, choosesLocal: false, at: BrowsingState.now))
+      browsing.handle(.refreshed("heroes", .success(Refreshed(badge, count: 3))))
+      browsing.answer(total: 3)
+      #expect(browsing.text.contains("● \(word) 36 s ago"), "\(browsing.text)")
+      #expect(browsing.text.contains(" 3 36s "), "\(browsing.text)")
+      browsing.state.now += 30
+      #expect(browsing.text.contains("● \(word) 66 s ago"), "\(browsing.text)")
+      #expect(browsing.text.contains(" 3 66s "), "\(browsing.text)")
+    }
+  }
+
   @Test func `a list without room for the badge keeps the age of its records`() throws {
     var browsing = try browsing(40, 24)
     #expect(browsing.text.contains("heroes 2/1432 of 150421    ● cached 2h"), "\(browsing.text)")

@@ -23,6 +23,9 @@ import Testing
     #expect(Wrap(3, rest: 7).lines(of: "one two three") == ["one", "two", "three"])
     #expect(Wrap(7, rest: 3).lines(of: "one two six") == ["one two", "six"])
     #expect(Wrap(5, rest: 3).lines(of: "abcdefghij") == ["abcde", "fgh", "ij"])
+    let lines = Wrap(3, rest: 9, count: 2).lines(of: "one two three six\nten abcdefghijk")
+    #expect(lines == ["one", "two", "three six", "ten", "abcdefghi", "jk"])
+    #expect(Wrap(3, rest: 9, count: 0).lines(of: "one two") == ["one two"])
   }
 
   /// A quadratic algorithm takes minutes here.
