@@ -54,9 +54,14 @@ public struct Coverage: Hashable, Sendable {
   /// The name of the checkpoint that a complete sync leaves.
   package static let checkpoint = "complete"
 
-  /// The name of the checkpoint with the number of records that a sync which has come to its end was sent, if the service
-  /// reported fewer.
+  /// The name of the checkpoint with the number of records that a sync which has ended was sent, if the total is lower.
   package static let sentCheckpoint = "sent"
+
+  /// The name of the checkpoint with the total of a service that has sent fewer to a sync which has come to its end.
+  package static let totalCheckpoint = "total"
+
+  /// The name of the checkpoint with the mark of such a sync, as of a ``CompleteSync``, if it has read all cached records.
+  package static let readCheckpoint = "read"
 
   /// The name of the checkpoint that a sync leaves which has come to the depth of the service.
   package static let depthCheckpoint = "depth"
@@ -100,13 +105,12 @@ extension SourceStore {
 extension Coverage {
   /// The names of the checkpoints by which it is judged.
   package static let checkpoints = [
-    checkpoint, depthCheckpoint, sentCheckpoint, shortfallCheckpoint,
+    checkpoint, depthCheckpoint, sentCheckpoint, shortfallCheckpoint, totalCheckpoint,
   ]
 
   package init(_ state: StoredState) {
     let cached = state.status.records + state.status.hidden
     let lists = state.pages.compactMap { ListingEntry($0.key, $0.page) }
-    let isWhole = lists.allSatisfy(\.isWhole)
     let depth = state.checkpoints[Self.depthCheckpoint].flatMap { Int($0) }
     let whole = ListingEntry.whole(of: lists)
     // Pages that are cached were fetched after the last sync.
@@ -123,23 +127,17 @@ extension Coverage {
     let synced = state.checkpoints[Self.sentCheckpoint].flatMap { Int($0) }
     let isLonger = listShortfall == nil && whole.map(ListingEntry.isLongerThanReported) == true
     let sent = [synced, isLonger ? listed : nil].compactMap(\.self).max()
-    if let total = lists.lazy.compactMap(\.page.total).first {
-      // Different totals are those of different times.
-      let isShort = whole.map { list in
-        // A page that contradicts its total has none.
-        list.allSatisfy { $0.total ?? total == total } && ListingEntry.rows(of: list) < total
-      }
-      self.init(
-        cached: cached, total: total,
-        isComplete: isWhole && !isMixed && cached >= total && shortfall == nil, depth: depth,
-        sent: sent, listed: listed,
-        isShort: isShort ?? false, shortfall: shortfall, listShortfall: listShortfall)
-      return
-    }
+    let reported = shortfall.flatMap { _ in state.checkpoints[Self.totalCheckpoint] }
+    let total = lists.lazy.compactMap(\.page.total).first ?? reported.flatMap { Int($0) }
+    // Different totals are those of different times; a page that contradicts its total has none.
+    let isOfOneTime = whole?.allSatisfy { $0.total ?? total == total } == true
     let isListed = !isMixed && listed.map { $0 <= cached } ?? false
+    let isAll = total.map { !isMixed && cached >= $0 } ?? (isSynced || isListed)
     self.init(
-      cached: cached, total: nil, isComplete: isWhole && (isSynced && shortfall == nil || isListed),
-      depth: depth, sent: sent, listed: listed, shortfall: shortfall,
+      cached: cached, total: total,
+      isComplete: isAll && shortfall == nil && lists.allSatisfy(\.isWhole), depth: depth,
+      sent: sent, listed: listed, isShort: isOfOneTime && total ?? 0 > listed ?? 0,
+      shortfall: shortfall,
       listShortfall: listShortfall)
   }
 }

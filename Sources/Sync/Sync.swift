@@ -431,6 +431,13 @@ public struct Sync<Item: SourceRecord>: Sendable {
     if all, !result.isPartitioned {
       let isMore = result.total.map { $0 < result.passed } ?? false
       try await note(Coverage.sentCheckpoint, isMore ? "\(result.passed)" : nil)
+      let total = result.isComplete ? 0 : result.total ?? 0
+      try await note(Coverage.totalCheckpoint, total > result.passed ? "\(total)" : nil)
+      let known = try await recordStore.store.status(of: recordStore.source).knownUpstream
+      let isRead = !result.isComplete && result.passed == known
+      try await note(
+        Coverage.readCheckpoint,
+        isRead ? CompleteSync.mark(from: result.begun, to: now()) : nil)
     }
     guard result.isComplete else { return }
     if partitions == nil, let changes { try await noteFull(changes, &result) }

@@ -332,8 +332,9 @@ package final class EffectRunner: Sendable {
   static func notice(of report: SyncReport, _ name: String) -> Notice {
     guard let failure = report.failure else {
       // A screen may have no room for more than the reason for which records are missing.
-      let first = report.shortage ?? report.remarks.last?.message
-      let text = [first, report.text].compactMap(\.self).joined(separator: " · ")
+      let first = report.sentNoMore ?? report.shortage ?? report.remarks.last?.message
+      let counts = report.hasReadNothing ? first == nil ? "no more records" : nil : report.text
+      let text = [first, counts].compactMap(\.self).joined(separator: " · ")
       return Notice(report.remarks.isEmpty ? .note : .warning, "\(name): \(text)")
     }
     // It names the source.
@@ -669,6 +670,18 @@ package final class EffectRunner: Sendable {
 }
 
 extension SyncReport {
+  /// True if a list was read to its end, and had no records after those that were read before.
+  fileprivate var hasReadNothing: Bool {
+    result.hasEnded && result.passed > 0
+      && result.added + result.changed + result.unchanged + result.removedUpstream == 0
+  }
+
+  /// The end of a list after which its service reports more, if nothing was left of it.
+  fileprivate var sentNoMore: String? {
+    guard hasReadNothing, let total = result.total, total > result.passed else { return nil }
+    return "the service sent no more, although it reports \(total.grouped("record"))"
+  }
+
   /// The reason for which the records of a list that was read may not be all.
   fileprivate var shortage: String? {
     guard !result.isPartitioned, result.kind != .incremental else { return nil }

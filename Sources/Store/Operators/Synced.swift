@@ -291,6 +291,8 @@ extension RecordStore {
   package func oldestFetch() async throws(SourceError) -> Date? {
     if let begun = try await completeSync()?.begun { return begun }
     if let date = try await oldestPage() { return date }
+    let read = try await store.checkpoint(Coverage.readCheckpoint, of: source)
+    if let begun = read.flatMap({ CompleteSync($0).begun }) { return begun }
     let pages = try await store.state(of: source, checkpoints: []).pages
     var oldest: Date?
     if let key = pages.last?.key { oldest = try await store.page(key, of: source)?.fetchedAt }

@@ -169,6 +169,35 @@ struct SyncTests {
     #expect(await steady.run(upTo: nil, jobs: 1, waits: false) { _ in }.isComplete)
   }
 
+  @Test func `a list that ends before its total keeps it, and the age of its last reading`()
+    async throws
+  {
+    let base = service(1...30)
+    let short = ScriptedSource<Note>(page: { request throws(SourceError) in
+      var page = try await base.page(request)
+      page.total = 60
+      return page
+    })
+    let records = RecordStore("notes", in: store, text: Note.text)
+    for seconds in [0.0, 600] {
+      today.turn(by: seconds)
+      #expect(try await sync(short).shortfall?.includes(.sentFewer) == true)
+      let coverage = try await store.coverage(of: "notes")
+      #expect((coverage.cached, coverage.total, coverage.isComplete) == (30, 60, false))
+      #expect(try await records.oldestFetch() == .day(seconds))
+    }
+    // Records that are not sent any more are as old as before.
+    today.turn(by: 600)
+    try await sync(service(1...40))
+    today.turn(by: 600)
+    try await sync(short)
+    let oldest = try #require(try await records.oldestFetch())
+    #expect(oldest < .day(1800))
+    try await sync(service(1...40))
+    #expect(try await store.coverage(of: "notes").isComplete)
+    #expect(try await store.checkpoint(Coverage.totalCheckpoint, of: "notes") == nil)
+  }
+
   /// A service without a total that has other records on its first page each time.
   private struct ShiftingSource: DataSource {
     let base: any DataSource<Note>

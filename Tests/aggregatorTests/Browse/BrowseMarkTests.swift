@@ -148,6 +148,16 @@ import Testing
       short.text.hasPrefix("countries: the service reports 5000 records but sent 150"),
       "\(short.text)")
     #expect(short.text.hasSuffix("150 new (4 pages)"))
+    let over = notice { result in
+      (result.passed, result.total) = (430, 600)
+      result.shortfall = Shortfall(.sentFewer, "the service reports 600 records but sent 430")
+    }
+    #expect(
+      over
+        == Notice(
+          .warning, "countries: the service sent no more, although it reports 600 records"))
+    let end = notice { ($0.isComplete, $0.passed) = (true, 430) }
+    #expect(end == Notice(.note, "countries: no more records"))
     let failed = notice { $0.failure = SourceError(.unreachable, "no route to host") }
     #expect(failed == Notice(.error, "countries: no route to host"))
   }
