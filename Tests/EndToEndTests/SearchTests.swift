@@ -73,6 +73,20 @@ import Testing
       "\(outcome.errors)")
   }
 
+  @Test func `a search without results names the sources of which only a part was searched`()
+    async throws
+  {
+    let service = try FakeComicVine()
+    let home = try TestHome(service.settings)
+    #expect(try await home.run("heroes sync --max-pages 1").status == 3)
+    let outcome = try await home.run("search zzyzxq --source heroes,countries --offline")
+    let part = "only bundled sample data of countries, and a part of heroes"
+    #expect(
+      outcome.errors.hasPrefix("No countries or heroes match \"zzyzxq\" (\(part))\n"), "\(outcome)")
+    let total = FakeCharacter.cast.count
+    #expect(outcome.errors.contains(" of \(total) heroes are cached"), "\(outcome)")
+  }
+
   @Test func `a filter names the sources that lack its field`() async throws {
     let line = "search man --where name~spider --sort -name --offline"
     let names = ["--source", "countries,heroes,users"]

@@ -237,16 +237,9 @@ struct SearchWriter {
       let isFiltered = searches.contains { $0.outcome.subject != $0.source }
       let records = empty.recordsOfAny
       let words = isFiltered ? "matching \(records) for" : "\(records) match"
-      // Of these, all that is known is that samples have no match.
-      let sampled = without.filter { $0.origin == .bundled }.map(\.source)
-      let part =
-        sampled.isEmpty
-        ? ""
-        : sampled == empty
-          ? " in bundled sample data"
-          : " (only bundled sample data of \(sampled.joined(separator: ", ")))"
       context.diagnostics.note(
-        "No \(words) \"\(asked.query.text.fitted(to: 80))\"\(part)\(suggestion.didYouMean)")
+        "No \(words) \"\(asked.query.text.fitted(to: 80))\"\(Self.part(of: without))\(suggestion.didYouMean)"
+      )
     }
     reportRemarks(searches)
     reportFailures(searches)
@@ -255,6 +248,22 @@ struct SearchWriter {
     return searches.contains {
       $0.failure != nil || $0.outcome.code != .success || isNamed && $0.isLeftOut
     } ? .partial : .success
+  }
+
+  /// The part of the records of sources without a match that was searched, in words; empty for all of them.
+  private static func part(of searches: [SourceSearch]) -> String {
+    // Of these, all that is known is that samples have no match.
+    let sampled = searches.filter { $0.origin == .bundled }.map(\.source)
+    guard sampled.count < searches.count else { return " in bundled sample data" }
+    let partial = searches.filter { search in
+      search.origin != .bundled
+        && search.outcome.allRemarks.contains(where: \.warning.tellsOfMissingData)
+    }
+    // The warnings of these say how much.
+    let parts = [
+      ("bundled sample data", sampled), ("a part", partial.map(\.source)),
+    ].filter { !$0.1.isEmpty }.map { "\($0) of \($1.joined(separator: ", "))" }
+    return parts.isEmpty ? "" : " (only \(parts.joined(separator: ", and ")))"
   }
 
   /// Prints the records of all sources, or their summary, after those that are printed already.

@@ -263,7 +263,9 @@ package struct BrowseState: Sendable {
       ($0.isFuzzy, $0.query, $0.condition) = (true, query, condition)
     }
     sources[opened].isIndexing = true
-    return [.index(source.name, condition: condition)] + settled()
+    // It tells which part of the records is searched.
+    let status: [BrowseEffect] = picking.areDeleted ? [] : [.status(source.name)]
+    return [.index(source.name, condition: condition)] + status + settled()
   }
 
   package var source: Source { sources[opened] }

@@ -20,6 +20,8 @@ import Testing
     var browsing = BrowsingState()
     browsing.pick()
     #expect(browsing.effects.contains(.index("heroes")))
+    // Also one that asks no service says which part of the records it searches.
+    #expect(browsing.effects.contains(.status("heroes")))
     let request = browsing.effects.compactMap(\.window).first?.request
     #expect(request?.isFuzzy == true)
     #expect(request?.query == "")
