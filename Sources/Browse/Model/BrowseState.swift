@@ -700,7 +700,9 @@ package struct BrowseState: Sendable {
       replaced = nil
       if isRunning(.write) {
         notice = Notice(.note, "Another file is being written")
-      } else if list.count > 0 {
+      } else if list.count == 0 {
+        notice = Notice(.note, "Nothing written: no record is listed")
+      } else {
         let name = answer == nil ? source.name : showsValues ? "values" : "query"
         prompt = (.file, LineInput("\(name).csv", isProposal: true))
       }
@@ -1474,7 +1476,10 @@ package struct BrowseState: Sendable {
   /// Copies records, or the row of a query, which has no ID.
   private mutating func copy(asJSON: Bool) -> [BrowseEffect] {
     let rows = targets
-    guard let row = rows.first else { return [] }
+    guard let row = rows.first else {
+      notice = Notice(.note, "Nothing copied: no record is selected")
+      return []
+    }
     let isAnswer = answer != nil
     let text = rows.map { asJSON ? $0.object.text : isAnswer ? $0.tabSeparated : $0.id }
       .joined(separator: "\n")

@@ -106,7 +106,7 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     guard !coverage.isComplete else { return page.total = matches ?? status.records }
     // Deleted records are among those of the service.
     let total = coverage.totalOfCached.map { max($0 - status.hidden, status.records) }
-    if request.query == nil { page.total = total }
+    if request.query == nil, coverage.shortfall?.includes(.sentFewer) != true { page.total = total }
     let known = total.map { "\(status.records.grouped) of \($0.grouped)" }
     page.warnings.append(
       Warning(

@@ -185,6 +185,10 @@ struct SyncTests {
       let coverage = try await store.coverage(of: "notes")
       #expect((coverage.cached, coverage.total, coverage.isComplete) == (30, 60, false))
       #expect(try await records.oldestFetch() == .day(seconds))
+      // An answer has no total that the service has been seen not to send.
+      let page = try await records.records.page(PageRequest(limit: 10))
+      #expect(page.total == nil)
+      #expect(page.warnings.map(\.message) == ["limited to cached records: 30 of 60"])
     }
     // Records that are not sent any more are as old as before.
     today.turn(by: 600)

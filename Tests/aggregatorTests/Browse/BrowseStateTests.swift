@@ -354,12 +354,16 @@ import Testing
     #expect(browsing.effects.contains(.quit))
   }
 
-  @Test func `a deletion without a record says that it was not carried out`() {
+  @Test func `keys about a record say that there is none`() {
     var browsing = BrowsingState()
     browsing.open("heroes")
     browsing.answer(total: 0)
     #expect(browsing.press(.character("d")).isEmpty)
     #expect(browsing.state.notice?.text == "Nothing deleted: no record is selected")
+    #expect(browsing.press(.character("y")).isEmpty)
+    #expect(browsing.state.notice?.text == "Nothing copied: no record is selected")
+    #expect(browsing.press(.character("w")).isEmpty && browsing.state.prompt == nil)
+    #expect(browsing.state.notice?.text == "Nothing written: no record is listed")
   }
 
   @Test func `a reload keeps the rows until others are there, and the record that is selected`() {
