@@ -155,7 +155,8 @@ package struct BrowseLayout: Equatable, Sendable {
 
   /// The number of lines of the record beside its picture, after that with the name; the others have the full width.
   func linesBesidePicture(_ state: BrowseState) -> Int {
-    let shown = state.picture.flatMap { state.pictures[$0] ?? nil }
+    let request = picture.flatMap { state.request(ofPictureIn: $0) }
+    let shown = request.flatMap { state.pictures[$0] ?? nil }
     return picture.map { max(0, min($0.height, shown?.size.rows ?? $0.height) - 1) } ?? 0
   }
 
