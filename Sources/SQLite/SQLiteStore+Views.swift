@@ -20,6 +20,12 @@ extension SourceView {
   /// The columns of a `SELECT` besides those at paths.
   struct Columns {
     var hasRow = false
+    /// The function that finds a value at a path.
+    var member = "json_extract"
+    /// The names of the fields that are columns; `nil` for all.
+    var names: Set<String>?
+    /// True to keep SQLite from merging this into a query, which would sort whole records in the place of values.
+    var isApart = false
     /// The SQL of a computed column for a record's JSON; `nil` leaves it out.
     let computed: (_ column: Int, _ json: String) -> String?
   }
@@ -34,7 +40,9 @@ extension SourceView {
         let row = rowMember.map { "json_extract(\(json), \([$0].sqliteJSONPath))" } ?? json
         values.append("\(row) AS \(Self.row)")
       }
-      return "SELECT \(values.joined(separator: ", ")) FROM \(table) WHERE \(condition)"
+      return """
+        SELECT \(values.joined(separator: ", ")) FROM \(table) WHERE \(condition)\(columns.isApart ? " LIMIT -1" : "")
+        """
     }
     let names = ownColumns.map(\.sqlName)
     var values = ["\(list.idKind.cast("id")) AS \(names[0])", "position AS \(names[1])"]
@@ -64,11 +72,12 @@ extension SourceView {
 
   private func values(in json: String, _ columns: Columns) -> [String] {
     fields.enumerated().compactMap { index, field in
+      guard columns.names?.contains(field.name) ?? true else { return nil }
       let value =
         field.path.map { path in
           path.isEmpty && list != nil
             ? "value"
-            : "json_extract(\(json), \(path.split(separator: ".").map(String.init).sqliteJSONPath))"
+            : "\(columns.member)(\(json), \(path.split(separator: ".").map(String.init).sqliteJSONPath))"
         } ?? columns.computed(index, json)
       return value.map { "\(field.kind.cast($0)) AS \(field.name.sqlName)" }
     }

@@ -1,6 +1,8 @@
 #ifndef C_AGGREGATOR_SQLITE_MEMORY_H
 #define C_AGGREGATOR_SQLITE_MEMORY_H
 
+#include <sqlite3.h>
+
 // The memory that SQLite may take for one query. SQLite's own bound is that of a process: what else the process does
 // with databases would fail with the query.
 
@@ -13,5 +15,9 @@ typedef struct {
 // NULL for the end. SQLite answers with SQLITE_NOMEM. If the process had used SQLite before this library was
 // loaded, nothing is counted.
 void csqlite_memory_use(csqlite_memory *memory);
+
+// Defines an SQL function of a JSON text and a path of names in quotes: what `json_extract` answers, found without
+// parsing all of the text. What follows the member is not read, so it need not be valid.
+int csqlite_define_member(sqlite3 *database, const char *name);
 
 #endif

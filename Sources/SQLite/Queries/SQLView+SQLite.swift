@@ -1,20 +1,27 @@
 import AggregatorFoundation
 import AggregatorStore
+import CAggregatorSQLite
+import CAggregatorSQLiteMemory
 
 extension SQLView {
   /// Two layers, because SQLite passes the reader of a table to the ``SQLAuthorizer`` only by name:
   /// a query may use any name in `WITH heroes AS …`, but cannot guess `inner`.
   ///
-  /// `number` is `nil` if nothing is stored; `inner` is also the name of the function of the computed columns.
+  /// `number` is `nil` if nothing is stored; `inner` is also the name of the function of the computed columns, and `member`
+  /// that of the function of the others.
   ///
   /// The records of ``tooLarge(of:over:maxSize:)`` over `large` are left out; `nil` if there are none. The columns of
   /// ``SQLView/hidden`` are there if `query`, in lower case, names them.
   func definition(
-    of number: Int64?, over inner: String, without large: String?, for query: String
+    of number: Int64?, over inner: String, member: String, without large: String?, for query: String
   ) -> String {
-    var names = columns.map(\.sqlName)
+    let isApart = source.list == nil && ["group", "over"].contains { query.contains($0) }
+    let named = isApart ? columnsNamed(in: query) : columns
+    var names = named.map(\.sqlName)
     let hasRow = hasHidden(SourceView.row, for: query)
-    let selected = SourceView.Columns(hasRow: hasRow) { column, json in
+    let selected = SourceView.Columns(
+      hasRow: hasRow, member: member.sqlName, names: isApart ? Set(named) : nil, isApart: isApart
+    ) { column, json in
       "\(inner.sqlName)(\(json), \(column))"
     }
     if hasRow { names.append(SourceView.row) }
@@ -43,6 +50,24 @@ extension SQLView {
       """
   }
 
+  /// The columns that a query, in lower case, can read: all if it may have them by `*` or by `NATURAL`.
+  private func columnsNamed(in query: String) -> [String] {
+    let beforeStars = query.split(separator: "*", omittingEmptySubsequences: false).dropLast()
+    let hasAll = beforeStars.contains { text in
+      let text = text.reversed().drop(while: \.isWhitespace)
+      // A product, or `count(*)`.
+      guard let last = text.first, last.isLetter || last.isNumber || "_)\"'`](".contains(last)
+      else { return true }
+      return ["select", "distinct", "all"].contains { text.starts(with: $0.reversed()) }
+    }
+    guard !hasAll, !["natural", "--"].contains(where: query.contains) else { return columns }
+    // Quotes in a name are doubled.
+    let named = columns.filter { name in
+      query.contains(name.lowercased()) || name.contains { !$0.isASCII || "\"`".contains($0) }
+    }
+    return named.isEmpty ? columns : named
+  }
+
   /// The statements that make a table of ``bundled``.
   func bundledTable(over inner: String) -> [String] {
     let table = "temp.\(Self.bundledName(inner))"
@@ -61,7 +86,7 @@ extension SQLView {
     """
     CREATE TEMP TABLE \(Self.tooLargeName(inner)) (position INTEGER PRIMARY KEY);
     INSERT INTO temp.\(Self.tooLargeName(inner)) SELECT position FROM main.records
-    WHERE \(source.isShown("\(number)", in: "main.")) AND length(CAST(json AS BLOB)) > \(maxSize)
+    WHERE length(CAST(json AS BLOB)) > \(maxSize) AND \(source.isShown("\(number)", in: "main."))
     """
   }
 
@@ -70,4 +95,12 @@ extension SQLView {
   }
 
   private static func tooLargeName(_ inner: String) -> String { "\(inner)_large".sqlName }
+}
+
+extension Connection {
+  /// Defines the function of a record's JSON and a path, which finds what `json_extract` does, without parsing the rest.
+  borrowing func defineMember(as name: String) throws(SQLiteFailure) {
+    let code = csqlite_define_member(database, name)
+    guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }
+  }
 }

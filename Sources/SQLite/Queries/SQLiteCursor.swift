@@ -220,6 +220,8 @@ extension Connection {
     try execute("BEGIN")
     let randomPrefix = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }
       .joined()
+    let member = "\(randomPrefix)_member"
+    try defineMember(as: member)
     var inner: [String] = []
     var tooLarge: [String: Int] = [:]
     // The inner view of each source whose records were checked.
@@ -243,7 +245,7 @@ extension Connection {
       try SQLFunction(of: view).define(as: inner[index], on: self)
       try execute(
         quoted: view.definition(
-          of: number, over: inner[index],
+          of: number, over: inner[index], member: member,
           without: tooLarge[source] == nil ? nil : checked[source], for: query))
     }
     for file in attached { if let view = file.view { try execute(quoted: view) } }

@@ -124,6 +124,49 @@ import Testing
     #expect(await query.columns == ["id", "t"])
   }
 
+  @Test func `a query that groups reads the columns that it names, and all of a star`() async throws
+  {
+    try await fill()
+    for columns in ["title, count(*)", "title, sum(id*1)", "\"title\", id * 1"] {
+      #expect(try await rows("SELECT \(columns) FROM notes GROUP BY title").count == 3)
+    }
+    let names = views[0].columns
+    for star in ["*", "DISTINCT *", "n.*", "1 AS one, *", "n . *", "/* all */ *", "--\n*"] {
+      let query = try await store.query(
+        "SELECT \(star) FROM notes n GROUP BY id", over: views, within: .seconds(9))
+      #expect(await query.columns.filter { $0 != "one" } == names, "\(star)")
+    }
+    let recordStore = RecordStore<Note>("notes", in: store, text: Note.text)
+    _ = try await recordStore.save((1...3).map { Note($0, "same") }, at: .day())
+    #expect(
+      try await rows("SELECT title, count(*) FROM notes NATURAL JOIN notes b GROUP BY title") == [
+        [.text("same"), .integer(3)]
+      ])
+  }
+
+  @Test func `texts with escapes in JSON are columns, also in a query that may only read`()
+    async throws
+  {
+    let texts = ["a\u{1}b", "\"\\\n\t", "é😀\u{7F}", "\u{1F}{\"id\":9}"]
+    let recordStore = RecordStore<Note>("notes", in: store, text: Note.text)
+    _ = try await recordStore.save(
+      texts.enumerated().map { Note($0.offset, $0.element) }, at: .day())
+    #expect(try await rows("SELECT title FROM notes") == texts.map { [.text($0)] })
+    #expect(
+      try await rows("SELECT title FROM notes GROUP BY id ORDER BY id") == texts.map { [.text($0)] }
+    )
+  }
+
+  @Test func `sorting for groups takes the values of records, not the records`() async throws {
+    // Of 80 MB, more than a query may take.
+    let recordStore = RecordStore<Note>("notes", in: store) { _ in FoldedText("") }
+    let padding = String(repeating: "x", count: 400_000)
+    _ = try await recordStore.save((1...200).map { Note($0, "\(padding)\($0)") }, at: .day())
+    #expect(try await rows("SELECT id, count(*) FROM notes GROUP BY id").count == 200)
+    #expect(
+      try await rows("SELECT row_number() OVER (ORDER BY id) FROM notes").count == 200)
+  }
+
   /// A record with fields of every kind, one of them computed.
   private struct Sample: SourceRecord {
     let id: String
