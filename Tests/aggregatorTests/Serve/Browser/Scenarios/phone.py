@@ -221,3 +221,12 @@ def run(site):
         "all => all.filter(each => each.scrollWidth > each.clientWidth).map(each => each.textContent)")
     assert not cut, cut
     fits(page)
+
+    # On the smallest one, what is above a list has a line each.
+    page = site.open("/sources/heroes?view=gallery", width=320, height=600, has_touch=True, is_mobile=True)
+    for path in ("/sources/heroes?view=gallery", "/sources/countries?view=table"):
+        page.goto(site.origin + path)
+        for row in (".tools", "#list .bar"):
+            height = page.locator(row).bounding_box()["height"]
+            assert height < 50, (path, row, height)
+        fits(page)
