@@ -147,7 +147,9 @@ package struct API: Sendable {
       }
     }
     var response = response(page, of: source, query)
-    response.setLinks(from: page.summary, of: request)
+    response.setLinks(
+      from: page.summary, of: request,
+      at: page.offsets(by: query.limit ?? min(ListingBounds.standardLimit, source.largestPage)))
     return response
   }
 
@@ -599,6 +601,16 @@ extension ServedSource {
   }
 }
 
+extension ServedListing {
+  /// The offsets of the page before this one and of the last one, by their relations; none of a list whose positions are
+  /// unknown.
+  fileprivate func offsets(by size: Int) -> [(relation: String, offset: Int)] {
+    guard let offset, let total = summary.total, total > 0 else { return [] }
+    let before = ("prev", max(0, min(offset, total) - size))
+    return (offset > 0 ? [before] : []) + [("last", (total - 1) / size * size)]
+  }
+}
+
 extension SourceListing {
   /// These local results, or none after a failure, with the reason that the service has not answered yet.
   fileprivate var beforeItsService: SourceListing {
@@ -636,14 +648,20 @@ extension ServerResponse {
       headers: [.init("Cache-Control", "private, no-cache")])
   }
 
-  /// The next page and the first one (RFC 8288).
-  fileprivate mutating func setLinks(from summary: ListingSummary, of request: ServerRequest) {
-    let links = [(summary.next?.description, "next"), (nil, "first")]
-    set(
-      "Link",
-      links.filter { $0.0 != nil || $0.1 == "first" }.map { cursor, relation in
-        "<\(request.address(replacing: "cursor", by: cursor, without: ["offset"]))>; rel=\"\(relation)\""
-      }.joined(separator: ", "))
+  /// The next page, the first one, and those at offsets, by their relations (RFC 8288).
+  fileprivate mutating func setLinks(
+    from summary: ListingSummary, of request: ServerRequest,
+    at offsets: [(relation: String, offset: Int)] = []
+  ) {
+    let next = summary.next.map {
+      ("next", request.address(replacing: "cursor", by: $0.description, without: ["offset"]))
+    }
+    let first = ("first", request.address(replacing: "cursor", by: nil, without: ["offset"]))
+    let others = offsets.map { relation, offset in
+      (relation, request.address(replacing: "offset", by: String(offset), without: ["cursor"]))
+    }
+    let links = [next].compactMap(\.self) + [first] + others
+    set("Link", links.map { "<\($1)>; rel=\"\($0)\"" }.joined(separator: ", "))
   }
 
   fileprivate mutating func setFields(of summary: ListingSummary, at now: Date) {

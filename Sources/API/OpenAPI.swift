@@ -170,7 +170,10 @@ package enum OpenAPI {
       .init(
         "Link",
         header(
-          "The next page, as `rel=\"next\"`, and the first one, as `rel=\"first\"`.",
+          """
+          The next page, as `rel="next"`, and the first one, as `rel="first"`. A list of cached records with `where`, `sort` or \
+          `offset` also has the page before, as `rel="prev"`, and the last one, as `rel="last"`.
+          """,
           ["type": "string"]
         )),
       .init("Age", header("The age of cached data in seconds.", ["type": "integer"])),

@@ -109,6 +109,10 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let summary = query.isForPeople ? run.outcome.summary : run.outcome.printedSummary
     var listing = try await served(records, chosen, summary, query)
     listing.searchHints = run.outcome.searchHints
+    if selected != nil, summary.provenance?.origin == .cached {
+      listing.offset =
+        query.offset ?? cursor.map { offset(of: $0, in: query, matching: words) } ?? 0
+    }
     if records.isEmpty, !run.outcome.isPartial, query.conditions.isEmpty, let words {
       if query.isForPeople {
         listing.suggestion = await plugin.suggestion(for: words, in: environment)
@@ -314,13 +318,19 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     // A list that began at an offset goes on in the store: the service does not know its cursors.
     let goesOn =
       [.normal, .offline].contains(query.cache)
-      && cursor.map { IndexedSource<P.Item>.isUnselected($0, of: name, for: words) } ?? false
+      && cursor.flatMap { offset(of: $0, in: .plain, matching: words) } != nil
     guard query.readsIndex || goesOn else { return nil }
     let selection = try selection(of: query)
     _ = try await plugin.readFirstPage(
       of: try timely(query), in: environment, query.cache.policy)
     return try await plugin.selected(
       by: selection, in: localEnvironment(for: query), by: index, &outcome)
+  }
+
+  private func offset(
+    of cursor: PageCursor, in query: ServedQuery, matching words: SearchQuery?
+  ) -> Int? {
+    IndexedSource<P.Item>.offset(of: cursor, in: name, query.selection, for: words)
   }
 
   private func localEnvironment(for query: ServedQuery) -> PluginEnvironment {

@@ -319,6 +319,8 @@ package struct ServedListing: Sendable {
   package var summary: ListingSummary
   /// The columns of a table of the records; empty for programs.
   package var columns: [FieldEntry] = []
+  /// The number of cached records of the list before these; `nil` if it is unknown, or the service lists them.
+  package var offset: Int?
   /// The number of cached records that a search finds, if the service may have more; `nil` if it is unknown.
   package var cachedMatches: Int?
   /// The records in the format of the query; `nil` for a page of JSON.

@@ -85,12 +85,11 @@ package struct IndexedSource<Item: SourceRecord>: DataSource {
       ([source, "indexed", text.order ?? ""] + text.conditions).joined(separator: "\0"), for: query)
   }
 
-  /// True if a cursor comes from a list without conditions, in the order of the store.
-  package static func isUnselected(
-    _ cursor: PageCursor, of source: String, for query: SearchQuery?
-  ) -> Bool {
-    let seal = seal(of: source, SelectionText(conditions: []), for: query)
-    return (try? seal.open(cursor, as: Position.self)) != nil
+  /// The number of records before the page of a cursor when it was made; `nil` if it is from a list with another selection.
+  package static func offset(
+    of cursor: PageCursor, in source: String, _ text: SelectionText, for query: SearchQuery?
+  ) -> Int? {
+    (try? seal(of: source, text, for: query).open(cursor, as: Position.self))?.offset
   }
 
   package func item(

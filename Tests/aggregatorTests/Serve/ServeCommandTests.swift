@@ -240,6 +240,34 @@ import Testing
     try await server.stop()
   }
 
+  @Test func `a list of cached records links to the pages before and the last one`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    _ = try await home.run("countries sync")
+    let server = try await ServingProgram(environment: home.environment, in: home.sandbox)
+    func links(_ path: String) async throws -> [String: String] {
+      let header = try #require(try await server.get(path).header("Link"))
+      return Dictionary(
+        header.matches(of: /<([^>]+)>; rel="(\w+)"/).map { (String($0.2), String($0.1)) }
+      ) { first, _ in first }
+    }
+    let path = "/api/v1/countries?sort=name&limit=100"
+    let first = try await links(path)
+    #expect(first["last"] == "\(path)&offset=200" && first["prev"] == nil)
+    // A cursor has its position.
+    let second = try await links(try #require(first["next"]))
+    #expect(second["prev"] == "\(path)&offset=0" && second["last"] == "\(path)&offset=200")
+    let last = try await links("\(path)&offset=200")
+    #expect(last["next"] == nil && last["prev"] == "\(path)&offset=100")
+    #expect(try await links("\(path)&offset=60")["prev"] == "\(path)&offset=0")
+    #expect(try await links("\(path)&offset=5000")["prev"] == "\(path)&offset=150")
+    for other in ["?limit=100", "?all=true", "?where=name%3Dnone"] {
+      let names = try await links("/api/v1/countries\(other)").keys
+      #expect(Set(names).isDisjoint(with: ["prev", "last"]), "\(other)")
+    }
+    try await server.stop()
+  }
+
   @Test func `all sources are searched at once, and one that fails is named`() async throws {
     let server = try await ServingProgram()
     let reply = try await server.get("/api/v1/search?query=spider&cache=live")
