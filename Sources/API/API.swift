@@ -13,6 +13,8 @@ package struct API: Sendable {
   /// Returns the sources that other programs, or this server, have changed since its last call; it looks once a second, or
   /// at once.
   package var changes: (@Sendable (_ atOnce: Bool) -> [SourceChange])?
+  /// Returns the queries in SQL that the command line has saved.
+  package var savedStatements: (@Sendable () -> [(name: String, text: String)])?
   package let syncs: SyncJobs
   package let now: @Sendable () -> Date
   private let late = LateSearches()

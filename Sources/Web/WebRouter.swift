@@ -406,6 +406,7 @@ struct WebRouter: Sendable {
     // A form may send an empty one.
     let sent = fields["sql"].flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
     var content = SQLContent(text: sent, tables: await sql.tables(), answer: nil)
+    content.saved = api.savedStatements?() ?? []
     guard let text = content.text else { return content }
     for name in content.parameters { content.values[name] = fields[":\(name)"] }
     content.answer = await sql.answer(to: text, content.values.mapValues { SQLValue(typed: $0) })

@@ -55,6 +55,16 @@ extension SourceCatalog {
     }
   }
 
+  /// The saved queries that are one statement in SQL and nothing else, as their file has them now.
+  package var savedStatements: [(name: String, text: String)] {
+    savedQueries.reread.queries.compactMap { query in
+      guard !query.hasParameters, let words = try? query.words(with: []), words.count == 2,
+        words[0] == "sql", !words[1].hasPrefix("-")
+      else { return nil }
+      return (query.name, words[1])
+    }
+  }
+
   /// The file of saved queries.
   package func queryFile() throws(CommandError) -> SavedQueryFile {
     guard let file = savedQueries.file else {

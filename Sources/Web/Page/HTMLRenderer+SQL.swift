@@ -18,6 +18,9 @@ struct SQLContent: Sendable {
   /// The values of the parameters of the query, as they were typed, by their names.
   var values: [String: String] = [:]
 
+  /// The queries that the command line has saved.
+  var saved: [(name: String, text: String)] = []
+
   /// The names of the parameters of the query, at most a hundred.
   var parameters: [String] { Array(SQLStatement(text ?? "").parameterNames.prefix(100)) }
 
@@ -85,8 +88,9 @@ extension HTMLRenderer {
       \(text)</textarea></div>
       \(parameters(of: content))
       <div class="actions"><button type="submit" class="button primary">Run</button>
-      <details class="menu" id="saved" hidden><summary class="button">Saved queries</summary>
-      <div class="panel"></div></details>
+      <details class="menu" id="saved"\(attribute: "hidden", content.saved.isEmpty ? "" : nil)>\
+      <summary class="button">Saved queries</summary>
+      <div class="panel"><div></div>\(saved(of: content))</div></details>
       <span class="keys" hidden><kbd>Ctrl</kbd> <kbd>Enter</kbd> runs, <kbd>Ctrl</kbd> <kbd>Space</kbd> completes</span></div>
       </form>
       \(content.answer.map { result($0, of: content) })
@@ -95,6 +99,17 @@ extension HTMLRenderer {
       </div>
       """
     ).text
+  }
+
+  /// The queries that the command line has saved, which alone changes them.
+  private func saved(of content: SQLContent) -> HTML? {
+    guard !content.saved.isEmpty else { return nil }
+    return """
+      <p class="note">Saved on the command line:</p>
+      <ul>\(content.saved.map { query in
+        #"<li><a href="\#(WebAddress.sql(query.text))" title="\#(query.text.oneLine(atMost: 500).safeLine)">\#(query.name)</a></li>"# as HTML
+      })</ul>
+      """
   }
 
   /// The fields for the values of the parameters of a query.

@@ -188,7 +188,7 @@ function showSaved() {
   };
   // The form of the query is around this, and forms cannot be in forms.
   input.addEventListener("keydown", event => { if (event.key === "Enter") save(event); });
-  $(".panel", saved).replaceChildren(
+  $(".panel > div", saved).replaceChildren(
     queries.length
       ? make("ul", {}, ...queries.map(({ name, sql }) => make("li", {},
         make("a", { href: `?sql=${encodeURIComponent(sql)}` }, name),

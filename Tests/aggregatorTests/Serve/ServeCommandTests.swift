@@ -268,6 +268,23 @@ import Testing
     try await server.stop()
   }
 
+  @Test func `the page for SQL has the queries that the command line has saved`() async throws {
+    let home = try TestHome()
+    let server = try await ServingProgram("--source countries", in: home.sandbox)
+    #expect(try await server.get("/sql").text.contains(#"id="saved" hidden="""#))
+    // It may change while the server runs.
+    let queries = """
+      mine = sql 'SELECT 1 AS "<one>"'
+      by = sql 'SELECT $1'
+      all = countries list
+      """
+    try home.sandbox.write(queries, to: "home/.config/aggregator/queries")
+    let html = try await server.get("/sql").text
+    #expect(html.contains(#"<a href="/sql?sql=SELECT%201%20AS%20%22%3Cone%3E%22""#))
+    #expect(html.contains(">mine</a>") && !html.contains(">by</a>") && !html.contains(">all</a>"))
+    try await server.stop()
+  }
+
   @Test func `all sources are searched at once, and one that fails is named`() async throws {
     let server = try await ServingProgram()
     let reply = try await server.get("/api/v1/search?query=spider&cache=live")
