@@ -351,6 +351,10 @@ struct WebRouter: Sendable {
     }
     if case .success(let page)? = content.list, !content.query.readsIndex {
       content.cachedCount = try? await source.cachedCount(of: query, page)
+    } else if query.cursor != nil, query.cache != .offline, content.list?.failure != nil,
+      (try? await source.page(query.with(\.cache, .offline))) != nil
+    {
+      content.cachedCount = await source.recordCount()
     }
     // Whoever sees a list may filter it next.
     if part != .detail { source.prepareIndex() }

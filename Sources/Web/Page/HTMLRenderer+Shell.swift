@@ -288,6 +288,10 @@ extension HTMLRenderer {
     let cache = failure.isUnasked ? .reload : isLocal ? .normal : asked
     let query = isInvalid ? ServedQuery.plain : content.query.with(\.cache, cache)
     let isPaused = failure.code == SourceError.Code.circuitOpen.description
+    // The cached records with which a list may go on.
+    let rest = content.cachedCount.map { count in
+      "\(count.grouped) \(content.source.noun.word(for: count).safeLine)"
+    }
     if let detail, failure.isOfDeleted { return deletedState(detail.id, content) }
     let isUnknown = detail != nil && failure.status == 404 && !isLocal && !failure.isUnasked
     let failed = state(
@@ -302,8 +306,8 @@ extension HTMLRenderer {
         <a class="button primary" href="\(address(query))">\(Icon.refresh.html)\
         <span>\(isInvalid ? "Start over" : cache == asked ? "Try again" : "Ask the service")</span></a>
         \(isLocal || isInvalid || failure.status == 404 ? nil : """
-        <a class="button" href="\(address(content.query.with(\.cache, .offline)))">\
-        \(Icon.offline.html)<span>Use local data</span></a>
+        <a class="button"\(attribute: "rel", rest == nil ? nil : "next") href="\(address(content.query.with(\.cache, .offline)))">\
+        \(Icon.offline.html)<span>\(rest.map { "Continue from the cache, which has \($0)" } ?? "Use local data")</span></a>
         """)
         """
     }

@@ -77,6 +77,8 @@ struct SourceContent: Sendable {
   var list: Result<ServedListing, Problem>?
 
   /// The number of matching records, if all are cached and the list is neither narrowed nor sorted; `nil` if unknown.
+  ///
+  /// Of a list that the cache continues in the place of the service, the number of all cached records.
   var cachedCount: Int?
 
   var detail: DetailContent?

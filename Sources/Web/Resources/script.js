@@ -552,13 +552,13 @@ function settle() {
   if (total || page) showAddress(address);
 }
 
+const addressFrom = (first, address = listAddress()) => { address.searchParams.set("offset", Math.max(0, first)); return address; };
+
 /* Shows the records of a table from a number on: before those that follow them, else in the place of all. */
 async function showFrom(first) {
   loading?.abort();
   const controller = loading = new AbortController();
-  const address = listAddress();
-  address.searchParams.set("offset", Math.max(0, first));
-  const box = tableBox();
+  const [address, box] = [addressFrom(first), tableBox()];
   delete box.dataset.failed;
   try {
     const next = await part(address, "list", controller.signal);
@@ -615,19 +615,19 @@ async function loadMore(link) {
   const controller = loading = new AbortController();
   const hadFocus = document.activeElement === link;
   link.textContent = "Loading…";
-  link.setAttribute("aria-busy", "true");
-  delete link.dataset.failed;
-  $(".more .note")?.remove();
+  link.setAttribute("aria-busy", "true"); delete link.dataset.failed;
+  for (const other of [...link.parentElement.children]) if (other !== link) other.remove();
   try {
     const next = await part(link.href, "list", controller.signal);
     const items = $$(".records > *", next);
-    if (!items.length && $(".state", next)) throw new Error($(".state p", next)?.textContent ?? "");
+    if (!items.length && $(".state", next)) throw Object.assign(new Error($(".state p", next)?.textContent), { way: $(".state a[rel=next]", next) ?? (total
+      && make("a", { class: "button", href: addressFrom(offset() + countLoaded()) }, `Continue from the cache, which has ${number(total)}`)) });
     append(next, items, link);
     if (hadFocus && items.length) $(".record", items[0])?.focus();
   } catch (error) {
     if (controller.signal.aborted) return;
     const note = make("p", { class: "note failed" }, words(error));
-    link.before(note);
+    link.before(note); link.after(" ", error.way || "");
     link.textContent = "Try again";
     link.dataset.failed = "true";
     link.removeAttribute("aria-busy");
@@ -936,7 +936,7 @@ async function restore(api, item, gap) {
     const record = reveal($(".record", item));
     arrange(item.closest(".gallery"));
     record.focus();
-  } else focusRecord();
+  } else { if (item) refresh("Restored"); else changeCount(1); focusRecord(); } // the list has been read again, or lacked it
   announce("Restored");
   windows.postMessage({ list: form.action, words: "A record was restored in another window" });
 }
@@ -944,10 +944,10 @@ async function restore(api, item, gap) {
 function changeCount(change) {
   total += total && change;
   requestAnimationFrame(look);
-  const jump = $(".jump input[max]", list()) ?? {};
-  jump.max -= -change;
+  const jump = $(".jump input[max]", list()) ?? {}; jump.max -= -change;
   // The last number of `1–20` is that of all.
   for (const [place, name] of [[countText() ?? {}, "data"], [jump, "placeholder"]]) place[name] = place[name]?.replace(/\d[\d,]*(?![\d,–])/, count => number(amountIn(count) + change));
+  if (!shownDetail) document.title = listTitle();
 }
 
 /* -- Syncs: the server runs them, and every page shows those that are under way -- */

@@ -2307,6 +2307,18 @@ import Testing
     #expect(!failed(ServedQuery(cache: .offline)).contains("Use local data"))
   }
 
+  @Test func `a list that cannot be continued goes on in the cache`() {
+    let problem = Problem(503, "unavailable", "the service is down")
+    var content = SourceContent(
+      source: MadeUpSource.heroes, query: ServedQuery(cursor: "c40"), list: .failure(problem))
+    #expect(pages.page(content).contains("<span>Use local data</span>"))
+    content.cachedCount = 1500
+    #expect(
+      pages.page(content).contains(
+        #"<a class="button" rel="next" href="/sources/heroes?cache=offline&#38;cursor=c40">"#))
+    #expect(pages.page(content).contains("<span>Continue from the cache, which has 1,500 heroes"))
+  }
+
   @Test func aDeletedRecordOffersToRestoreIt() {
     var deleted = Problem(404, "notFound", "record \"7\" is deleted", hint: "restore it first")
     deleted.isOfDeleted = true

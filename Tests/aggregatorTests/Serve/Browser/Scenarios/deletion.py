@@ -1,5 +1,7 @@
 """Deletion with undo, by the script and by forms."""
 
+import re
+
 from playwright.sync_api import expect
 from site_under_test import is_at
 
@@ -25,6 +27,7 @@ def run(site):
     expect(records.nth(1)).to_be_focused()
     expect(records.nth(1)).to_have_attribute("data-id", identifier)
     expect(page.locator(".count")).to_contain_text("16 heroes")
+    expect(page).to_have_title(re.compile("^16 heroes"))
 
     # It stays deleted, everywhere, until it is restored.
     chosen.click()
