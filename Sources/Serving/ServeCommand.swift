@@ -113,7 +113,10 @@ extension Command {
       syncs: SyncJobs(in: environment), now: environment.now)
     // A recording has the sources and settings with which it was made.
     if !serving.isRecorded { api.changes = folder.changes }
-    api.savedStatements = { [catalog = context.catalog] in catalog.savedStatements }
+    // They are of the person who runs it, and of nobody on another machine.
+    if isLoopback(address), !invocation.has(host) {
+      api.savedStatements = { [catalog = context.catalog] in catalog.savedStatements }
+    }
     let site = Site(context.catalog.name, api, metrics)
     let server = try start(
       on: address, port,
