@@ -247,6 +247,14 @@ import Testing
     #expect(both.errors.contains("ambiguous lie \"gamma\"\n"), "\(both)")
   }
 
+  @Test func `the pages that are read for an ID may have the name`() async throws {
+    let (home, service) = try await homeWithLies(hasItems: false)
+    defer { service.stop() }
+    let shown = try await home.run("lies show 'gamma ray' --fields id --tsv")
+    #expect(shown.output == "\(Self.id(7))\n", "\(shown)")
+    #expect(shown.errors.contains(#"for "gamma ray""#), "\(shown)")
+  }
+
   private static func id(_ number: Int) -> String {
     "\(10_000_000 + number)-5d9d-49f8-9818-e811892f902b"
   }
@@ -258,7 +266,7 @@ import Testing
   }
 
   /// A home with a source of 25 records in pages of 10, two of which have a name that begins with the same word.
-  private func homeWithLies() async throws -> (TestHome, LoopbackServer) {
+  private func homeWithLies(hasItems: Bool = true) async throws -> (TestHome, LoopbackServer) {
     let service = try LoopbackServer { request in
       let last = request.path.split(separator: "/").last.map(String.init) ?? ""
       guard last == "lies" else {
@@ -269,7 +277,8 @@ import Testing
       return .json(#"{"page": \#(page), "total": 25, "lies": [\#(rows)]}"#)
     }
     let (home, url) = (try TestHome(), "\(service.baseURL)/lies")
-    let added = try await home.run("sources add lies \(url) --rate off --item \(url)/{id}")
+    let item = hasItems ? "--item \(url)/{id}" : ""
+    let added = try await home.run("sources add lies \(url) --rate off \(item)")
     #expect(added.status == 0, "\(added)")
     return (home, service)
   }

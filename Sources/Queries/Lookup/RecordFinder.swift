@@ -38,30 +38,20 @@ package struct RecordFinder<P: Plugin> {
     var failure: SourceError?
     if let found = try await withID(text, &failure) { return (found, nil) }
     var matches = await localMatches(text)
-    let isLocal = !matches.best.isEmpty
-    if !isLocal {
+    var isLocal = true
+    if matches.best.isEmpty {
       do throws(SourceError) {
         if let failure { throw failure }
         if let found = try await searchMatches(text) {
-          matches = found
+          (matches, isLocal) = (found, false)
         } else if P.Item.ID(text) == nil {
           throw SourceError(.notFound, message(text, "not found"))
         } else {
           // A valid ID, though no known one looks like it.
           do throws(SourceError) { return (try await plugin.find(text, in: source), nil) } catch {
-            var error = error
-            if error.isUnknownRecord { error.remedy = nil }
-            guard error.code == .notFound, error.isUnknownRecord, isScan, let gap = await gap()
-            else { throw error }
-            // The service was asked for an ID, and for no name.
-            let part = gap.warning.warning.message
-            let near = matches.others
-            throw SourceError(
-              .unsupported,
-              message(text, "not found by ID, nor by name among local records: \(part)"),
-              remedy: 1...5 ~= near.count
-                ? Remedy(words(for: near)) : gap.command.map { Remedy($0, .command) },
-              cause: SourceError(.noProgress, part))
+            // The pages that were read for an ID may have the name.
+            if isScan, error.isUnknownRecord { matches = await localMatches(text) }
+            if matches.best.isEmpty { throw await unknownID(text, error, matches.others) }
           }
         }
       } catch {
@@ -81,6 +71,23 @@ package struct RecordFinder<P: Plugin> {
     if isLocal, !isID(text, of: match), let doubt = await doubt() { found.warnings.append(doubt) }
     let name = plugin.fields.name(of: found.item).map { " (\($0))" } ?? ""
     return (found, "note: showing \(plugin.noun.one) \(id)\(name) for \"\(text)\"")
+  }
+
+  /// What is known after the service was asked for an ID, and for no name.
+  private func unknownID(
+    _ text: String, _ error: SourceError, _ near: [P.Item]
+  ) async -> SourceError {
+    var error = error
+    if error.isUnknownRecord { error.remedy = nil }
+    guard error.code == .notFound, error.isUnknownRecord, isScan, let gap = await gap() else {
+      return error
+    }
+    let part = gap.warning.warning.message
+    return SourceError(
+      .unsupported, message(text, "not found by ID, nor by name among local records: \(part)"),
+      remedy: 1...5 ~= near.count
+        ? Remedy(words(for: near)) : gap.command.map { Remedy($0, .command) },
+      cause: SourceError(.noProgress, part))
   }
 
   /// True if the text is no ID, and several local records are called so; the service is asked only if it may be one.

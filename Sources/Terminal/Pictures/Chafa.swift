@@ -1,5 +1,4 @@
 package import AggregatorKit
-package import AggregatorTerminal
 
 /// The `chafa` program, which decodes an image and draws it for a terminal.
 ///
@@ -7,7 +6,7 @@ package import AggregatorTerminal
 /// hostile until it is decoded, so that is better done in a process of its own, which has limits and
 /// knows nothing of this one.
 package struct Chafa: Sendable {
-  private static let program = "chafa"
+  package static let program = "chafa"
 
   private let path: String
   private let search: String
@@ -27,24 +26,16 @@ package struct Chafa: Sendable {
     exec 3<&0 0<&2 2>/dev/null; ulimit -t 20; ulimit -v 2097152; ulimit -f 65536; exec "$@"
     """
 
-  /// Fails with code `unavailable` if `chafa` is not installed.
-  ///
   /// - Parameters:
-  ///   - alternative: The words of the hint for those who do without it.
+  ///   - path: That of the program, which finds others in the directories of `search`, as in `PATH`.
+  ///   - limit: The most time for one image.
   ///   - terminal: The terminal that will be in use while images are drawn; `nil` for standard output, which is not.
   package init(
-    _ invocation: Invocation, _ context: CommandContext, requiredBy action: String,
-    or alternative: String = "", using terminal: Int32? = nil
-  ) throws(CommandError) {
-    path = try ExternalProgram.path(
-      of: Self.program, requiredBy: action, or: alternative, context.variables)
-    search = context.variables["PATH"] ?? ""
-    graphics = TerminalGraphics(
-      context.variables, of: terminal ?? STDOUT_FILENO,
-      hasColor: terminal == nil ? context.terminalLayout.style.isOn : context.hasColorOnTerminal,
-      obeysEscapes: context.terminal.obeysEscapes)
-    limit = invocation.duration(.timeout) ?? .seconds(20)
-    usedTerminal = terminal
+    at path: String, search: String, _ graphics: TerminalGraphics, within limit: Duration,
+    using terminal: Int32?
+  ) {
+    (self.path, self.search, self.graphics) = (path, search, graphics)
+    (self.limit, usedTerminal) = (limit, terminal)
   }
 
   package var format: Picture.Format { graphics.format }
