@@ -146,13 +146,14 @@ package enum OpenAPI {
       member(
         "offset", ["type": "integer", "minimum": 0, "maximum": 1_000_000_000],
         """
-        The number of records before the page, of those that are cached. With a cursor, or while none are cached, \
+        The number of records before the page, of those that are cached: without `sort`, in the order in which they were \
+        first cached, which may differ from that of the service. With a cursor, or while none are cached, \
         the status is 409.
         """),
       member(
         "all", ["type": "boolean", "default": false],
         """
-        All cached records at once, of 64 MB at most. With `limit`, `cursor` or `offset` the status is 409.
+        All cached records at once, of 64 MB at most; without `sort`, in the order in which they were first cached. With `limit`, `cursor` or `offset` the status is 409.
         """),
       member("size", sizes, "The size of an image."),
       member(

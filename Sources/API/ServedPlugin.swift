@@ -113,6 +113,9 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       listing.offset =
         query.offset ?? cursor.map { offset(of: $0, in: query, matching: words) } ?? 0
     }
+    if query.isForPeople, query.time == nil, selected == nil, cursor == nil, let words {
+      listing.cachedMatches = await cachedMatches(of: words, beside: summary)
+    }
     if records.isEmpty, !run.outcome.isPartial, query.conditions.isEmpty, let words {
       if query.isForPeople {
         listing.suggestion = await plugin.suggestion(for: words, in: environment)
@@ -124,6 +127,18 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       listing.suggestion = try await meantCondition(query)
     }
     return listing
+  }
+
+  /// The number of matches in a complete copy, beside the answer of a service that has found others; `nil` for any other.
+  private func cachedMatches(
+    of words: SearchQuery, beside summary: ListingSummary
+  ) async -> Int? {
+    guard plugin.searchesService, let store = environment.store,
+      !summary.warnings.contains(where: { $0.warning == .storedSearch }),
+      (try? await plugin.recordStore(in: store).completeSync()) != nil,
+      let status = try? await store.status(of: name), status.records <= Self.maxUnasked
+    else { return nil }
+    return try? await index?.count(matching: words)
   }
 
   /// The condition that is meant by the only one of a query, which no record meets; `nil` if there are very many records.

@@ -321,7 +321,7 @@ package struct ServedListing: Sendable {
   package var columns: [FieldEntry] = []
   /// The number of cached records of the list before these; `nil` if it is unknown, or the service lists them.
   package var offset: Int?
-  /// The number of cached records that a search finds, if the service may have more; `nil` if it is unknown.
+  /// The number of cached records that a search finds, if the service may have more or others; `nil` if it is unknown.
   package var cachedMatches: Int?
   /// The records in the format of the query; `nil` for a page of JSON.
   package var body: [UInt8]?

@@ -40,8 +40,9 @@ extension Plugin {
       chain = chain.erased.synced(in: recordStore, searching: policy.localSearchBound != nil) {
         () async throws(SourceError) in try await readChangedFile(in: environment)
       }
+      if searchesService { chain = chain.erased.comparingSearches(with: recordStore) }
       chain = chain.erased.fallback(
-        to: recordStore.recordsInPlaceOfService(areLast: !hasBundled))
+        to: searchedInPlaceOfService(recordStore.recordsInPlaceOfService(areLast: !hasBundled)))
     case (.storedOnly, let recordStore?):
       return recordStore.onlyRecords.erased.hidingDeleted(in: recordStore).erased
         .warningOfDoubts(in: recordStore).erased

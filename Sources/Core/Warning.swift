@@ -123,6 +123,26 @@ public struct Warning: Hashable, Codable, Sendable {
   /// Nothing shows that the list has ended, nor that it goes on: no record is known to be missing.
   package static let unproved = Warning(.unproved, "there may be further pages that are not read")
 
+  /// The store was searched in the place of a service, which may search other fields.
+  package static let storedSearch = Warning(
+    .cachedOnly,
+    "cached records were searched, in all their searchable fields; the service's search may find others"
+  )
+
+  /// The search of the service finds none, while stored records match; `count` is `nil` if their number is not known.
+  package static func cachedMatches(_ count: Int?) -> Warning {
+    let words = count == 1 ? "1 cached record matches" : "cached records match"
+    let number = count.map { $0 == 1 ? "" : "\($0.grouped) " } ?? ""
+    var warning = Warning(.cachedOnly, "the service's search finds none; \(number)\(words)")
+    warning.hasCachedMatches = true
+    return warning
+  }
+
+  /// True if it says which of two searches has answered, that of the service or that of the store.
+  package var isOfStoredSearch: Bool {
+    self == .storedSearch || code == .cachedOnly && hasCachedMatches
+  }
+
   /// True if values are not those that the service has sent, or may not be, while all records are there.
   package var isOfValues: Bool { [.guessed, .redacted, .rounded].contains(code) }
 

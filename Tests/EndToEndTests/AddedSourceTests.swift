@@ -141,6 +141,38 @@ import Testing
     #expect(service.requests.count == count + 1)
   }
 
+  @Test func `a search says which records were searched, and leads from none to cached ones`()
+    async throws
+  {
+    let server = try LoopbackServer { request in
+      let names = ["lunar lamp", "kettle"]
+      let rows = names.enumerated().filter { name in
+        request.query["q"].map(name.element.contains) ?? true
+      }
+      let objects = rows.map { #"{"id": \#($0), "name": "\#($1)", "maker": "Bottega"}"# }
+      return .json("[\(objects.joined(separator: ","))]")
+    }
+    defer { server.stop() }
+    let line = "sources add lamps \(server.baseURL)/x --rate off --single --search q"
+    #expect(try await home.run(line).status == 0)
+    #expect(try await home.run("lamps sync").status == 0)
+    let note = "note: lamps: the service's search finds none; 2 cached records match\n"
+    let hint = "hint: --offline searches the cached records\n"
+    for search in ["lamps search Bottega", "search Bottega --source lamps"] {
+      let none = try await home.run(search)
+      #expect(none.status == 0 && none.lines.isEmpty, "\(none)")
+      #expect(none.errors.contains(note + hint), "\(none)")
+      let offline = try await home.run("\(search) --offline")
+      #expect(offline.status == 0 && offline.lines.count >= 2, "\(offline)")
+      #expect(offline.errors.contains("note: lamps: cached records were searched, "), "\(offline)")
+    }
+    let filtered = try await home.run("lamps search Bottega --where name~lamp")
+    #expect(filtered.status == 0 && filtered.lines.count == 1, "\(filtered)")
+    #expect(filtered.errors.contains("note: lamps: cached records were searched, "), "\(filtered)")
+    let live = try await home.run("lamps search lunar")
+    #expect(live.status == 0 && !live.errors.contains("cached records"), "\(live)")
+  }
+
   @Test func `a filter of a list without records is answered, and fetches it once`() async throws {
     let rows = Mutex(#"[{"id": 1, "kind": "a"}]"#)
     let server = try LoopbackServer { _ in .json(rows.withLock(\.self)) }

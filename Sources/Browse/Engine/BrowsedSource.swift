@@ -454,8 +454,15 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
       matching: try query.nonBlank.map { try SearchQuery($0) }, .page(of: limit),
       ListingOutcome(of: plugin, at: environment.now()))
     let count = try await run.records().count
+    var summary = run.outcome.summary
+    // The list has the cached records that match, among them those of the answer.
+    if query.nonBlank != nil, plugin.searchesService,
+      !summary.warnings.contains(where: \.warning.isOfStoredSearch)
+    {
+      summary.warnings.append(SourceWarning(name, .storedSearch))
+    }
     let badge = OriginBadge(
-      run.outcome.summary, choosesLocal: !options.cachePolicy.mayAskService,
+      summary, choosesLocal: !options.cachePolicy.mayAskService,
       at: environment.now())
     let hasMore = run.outcome.next != nil
     return badge.map { Refreshed($0, count: count, of: query, hasMore: hasMore) }

@@ -181,7 +181,9 @@ package struct BrowseState: Sendable {
   private func doubt(_ separator: String = " · ") -> Notice? {
     let isSearch = !source.list.request.query.isEmpty
     if let badge = source.badge, badge.kind != .live || isSearch, let note = badge.notes.first {
-      return Notice(.warning, note)
+      // Which search has answered is no failure, and of a part of the records, that it is one says it, too.
+      guard badge.cause == nil else { return Notice(.warning, note) }
+      return gapNote(separator) ?? Notice(.note, note)
     }
     return gapNote(separator)
   }

@@ -109,7 +109,10 @@ package struct ListingOutcome: Sendable {
     var isFailure = false
 
     package func report(_ diagnostics: Diagnostics, of source: String) {
-      guard !isNote else { return diagnostics.note("note: \(warning.message)") }
+      guard !isNote else {
+        let name = warning.isOfStoredSearch ? "\(source): " : ""
+        return diagnostics.note("note: \(name)\(warning.message)", hint: hint)
+      }
       guard !isFailure else {
         return diagnostics.alarm("\(source): \(warning.message)", hint: hint)
       }
@@ -273,6 +276,8 @@ package struct ListingOutcome: Sendable {
     // Only the last one counts: the next page goes on with the scan.
     remarks.removeAll { $0.warning.code == .scanned }
     for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
+      // That not all are cached says it, too.
+      if warning == .storedSearch, isPartlyCached || isCacheShort { continue }
       let sync = [.scanned, .partlyCached].contains(warning.code) ? syncCommand : nil
       let hint = warning.hasCachedMatches ? .cachedMatches : sync.map(Hint.command)
       remarks.append(Remark(warning: warning, hint: hint, isNote: warning.code == .cachedOnly))

@@ -101,7 +101,8 @@ extension Plugin {
     let selected = SelectedSource(
       name, of: local.source, selection, mayBeEmpty: local.isCached, lacksDetails: lacksDetails)
     guard let index, local.isCached else { return selected }
-    return IndexedSource(index, selected).warningOfDoubts(in: index.records)
+    return searchedInPlaceOfService(IndexedSource(index, selected))
+      .warningOfDoubts(in: index.records)
       .observed(by: environment.observer, as: name)
   }
 
@@ -121,7 +122,7 @@ extension Plugin {
         guard ![.cancelled, .busy, .unusableStore].contains(error.code) else { throw error }
       }
       let recordStore = recordStore(in: store)
-      source = recordStore.records.warningOfDoubts(in: recordStore)
+      source = searchedInPlaceOfService(recordStore.records).warningOfDoubts(in: recordStore)
       isCached = try await !store.status(of: name).isEmpty
       // A list that is known to be empty.
       if !isCached { isCached = try await store.coverage(of: name).isComplete }

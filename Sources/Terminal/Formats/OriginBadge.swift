@@ -23,10 +23,11 @@ package struct OriginBadge: Sendable {
   package let word: String
   package let explanation: String
 
-  /// The reasons the answer is not what was asked for, or not all of it, to be shown beside the list.
+  /// The reasons the answer is not what was asked for, or not all of it, and which search has answered, to be shown beside
+  /// the list.
   package let notes: [String]
 
-  /// The first of the ``notes`` as a part of a sentence; `nil` for none.
+  /// The first of these reasons as a part of a sentence; `nil` for none.
   package let cause: String?
 
   /// The time until a service is asked again that failed too often, in seconds; `nil` for any other.
@@ -97,7 +98,8 @@ package struct OriginBadge: Sendable {
     let shortcomings = summary.warnings.map(\.warning).filter(\.tellsOfMissingData)
     let causes = [reason].compactMap(\.self) + shortcomings.map(\.message.safeLine)
     cause = causes.first
-    notes = causes.map(\.capitalizedFirst)
+    let searches = summary.warnings.map(\.warning).filter(\.isOfStoredSearch)
+    notes = (causes + searches.map(\.message)).map(\.capitalizedFirst)
     let usual =
       switch provenance.origin {
       case .live: "Fetched from the service \(fetched ?? "just now")"

@@ -60,18 +60,19 @@ package struct Diagnostics: Sendable {
     if let hint { self.hint(hint) }
   }
 
-  package func note(_ message: String) {
-    if !isQuiet { trace(message) }
+  package func note(_ message: String, hint: Hint? = nil) {
+    if !isQuiet { trace(message, hint: hint) }
   }
 
   package func command(_ arguments: String) -> String { "\(program.text) \(arguments)" }
 
   /// Prints a message of `--verbose`, even if quiet.
-  package func trace(_ message: String) {
-    guard !isJSON else { return put("info", message) }
+  package func trace(_ message: String, hint: Hint? = nil) {
+    guard !isJSON else { return put("info", message, hint.map(texts) ?? []) }
     for line in lines(of: message.safeLine.fitted(to: Self.maxCellsOfNote)) {
       put(style(.label, line))
     }
+    if let hint { self.hint(hint) }
   }
 
   private func hint(_ hint: Hint) {

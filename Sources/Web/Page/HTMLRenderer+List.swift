@@ -155,6 +155,7 @@ extension HTMLRenderer {
       \(attribute: "data-offset", query.cursor == nil ? String(query.offset ?? 0) : nil)>\(count)</p>\
       \(jump(page, content))\(badgeHTML)</div>
       \(badge?.notesHTML(opening: missingKey(page)) ?? [])
+      \(storedOrder(page, content))
       \(hints)
       \(beginning(page, content))
       \(list)
@@ -215,6 +216,18 @@ extension HTMLRenderer {
       max="\(total)" placeholder="1–\(total.grouped)" required></label>
       <button type="submit" class="button">Go</button></form>
       """
+  }
+
+  /// Says of a list from a position on that it has not the order of the service; empty in another one from which the script
+  /// may go to a position.
+  private func storedOrder(_ page: ServedListing, _ content: SourceContent) -> HTML? {
+    let query = content.query
+    // Matches have their rank.
+    if page.offset != nil, query.query == nil, query.conditions.isEmpty, query.order == nil {
+      return
+        #"<p class="note order">In the order in which the records were first cached, which may differ from that of the service.</p>"#
+    }
+    return jump(page, content).map { _ in #"<p class="order" hidden></p>"# }
   }
 
   /// Where a list that does not begin with the first record begins, and the way to those before it.

@@ -69,7 +69,8 @@ extension HTMLRenderer {
       \(suggestion)
       \(searchHints(content.answers.compactMap { try? $0.page.get() }, content.query, address: WebAddress.search))
       \(groups.compactMap { results($0, content) })
-      \(noMatches(content.answers.filter { $0.isEmpty && $0.shortcoming == nil }.map(\.source.noun.plural.safeLine)))
+      \(content.answers.compactMap { cachedMatches($0, content.query) })
+      \(noMatches(content.answers.filter { $0.isEmpty && $0.shortcoming == nil && $0.cachedMatches == nil }.map(\.source.noun.plural.safeLine)))
       \(shortcomings(content.answers.filter(\.isEmpty)))
       \(failureNote(content.answers))
       </section>
@@ -133,6 +134,15 @@ extension HTMLRenderer {
     <li><a class="chip" href="\(WebAddress.search(rest))"><span class="visually-hidden">Remove: </span>\
     <bdi>\(words.safeLine)</bdi>\(Icon.close.html)</a></li>
     """
+  }
+
+  /// The note of a source whose service finds none while cached records match, with the way to them.
+  private func cachedMatches(_ answer: SourceListing, _ query: ServedQuery) -> HTML? {
+    guard let words = answer.cachedMatches else { return nil }
+    let address = WebAddress.list(answer.source.name, query.forLinks.with(\.cache, .offline))
+    return """
+      <p class="note" dir="auto">\(answer.source.title) – \(words.safeLine). <a href="\(address)">Show cached matches</a></p>
+      """
   }
 
   /// The reasons that answers without matches may have some nevertheless, in one paragraph.
@@ -219,6 +229,8 @@ extension SourceListing {
   fileprivate var isEmpty: Bool { (try? page.get())?.records.isEmpty == true }
 
   fileprivate var shortcoming: String? { (try? page.get())?.shortcoming }
+
+  fileprivate var cachedMatches: String? { (try? page.get())?.matchesBesides }
 }
 
 extension ServedListing {
@@ -230,6 +242,11 @@ extension ServedListing {
     let total = isWhole || isLate ? summary.total : nil
     let least = max(records.count, cachedMatches ?? 0)
     return (total ?? least, isWhole && (total != nil || summary.next == nil))
+  }
+
+  /// That the service finds none while cached records match; `nil` for any other answer.
+  var matchesBesides: String? {
+    summary.warnings.map(\.warning).first { $0.isOfStoredSearch && $0.hasCachedMatches }?.message
   }
 
   /// The reason a search without records may have matches nevertheless; `nil` if all records were searched.

@@ -241,18 +241,22 @@ extension HTMLRenderer {
     let further = page?.summary.next.map { next in
       button(content.query.forLinks.with(\.cursor, next.description), "Search further")
     }
+    let cached = page?.matchesBesides.map { _ in
+      button(content.query.forLinks.with(\.cache, .offline), "Show cached matches")
+    }
     let matching = matchingFilters(content)
-    let isOnlyWay = further == nil && matching.isEmpty && page?.suggestion == nil
+    let isOnlyWay =
+      further == nil && cached == nil && matching.isEmpty && page?.suggestion == nil
     return state(
       .search, title,
       [
-        page?.shortcoming?.capitalizedFirst
+        (page?.shortcoming ?? page?.matchesBesides)?.capitalizedFirst
           ?? "No \(source.noun.word(for: 0)) match “\(query.withoutQuotes)”."
       ]
         + (page?.advice?.words(\.label.fieldLabel.lowercasedFirst) ?? [])
     ) {
       """
-      \(further)\(matching)\(page?.suggestion.map { near in
+      \(further)\(cached)\(matching)\(page?.suggestion.map { near in
         button(all.with(\.query, near), "<span>Did you mean “<bdi>\(near.safeLine)</bdi>”?</span>")
       })
       \(button(all, "Show all \(source.noun.word(for: 2).safeLine)", isPrimary: isOnlyWay))

@@ -173,11 +173,16 @@ extension HTMLRenderer {
        · <a href="\(WebAddress.api(name, whole.with(\.isParquet, true)))" download="\(name).parquet">Parquet</a>
       """ : nil
     let isNarrowed = query.query != nil || !query.conditions.isEmpty
-    let warnings = (try? content.list?.get())?.summary.warnings ?? []
+    let page = try? content.list?.get()
+    let warnings = page?.summary.warnings ?? []
+    // The service may find others.
+    let words =
+      page?.cachedMatches.map { "\($0.grouped) cached \($0 == 1 ? "match" : "matches")" }
+      ?? (isNarrowed ? "matching" : "cached")
     return """
       <details class="menu data"><summary class="button">Export</summary>
       <div class="panel">\(content.source.hasStore ? """
-        <p>All \(isNarrowed ? "matching" : "cached")\(warnings.contains { $0.warning.code == .unreadable } ? " that can be read" : ""): \
+        <p>All \(words)\(warnings.contains { $0.warning.code == .unreadable } ? " that can be read" : ""): \
         \(formats(ofFile: name) { WebAddress.api(name, whole.with(\.format, $0)) })\(parquet)</p>
         """ : nil)
       <p>This page: \(formats { WebAddress.api(name, query.with(\.format, $0)) })</p>

@@ -585,7 +585,7 @@ function insert(next, box) {
     if (open) left = { id: open.dataset.id, at: start + records().indexOf(open) };
     if ($("tbody :focus", table)) box.focus({ preventScroll: true });
     [...table.tBodies].forEach(remove);
-    for (const each of [".badge", ":is(.more, .end)"]) $(each, list())?.replaceWith($(each, next) ?? "");
+    for (const each of [".order", ".badge", ":is(.more, .end)"]) $(each, list())?.replaceWith($(each, next) ?? "");
     announce(`From no. ${number(first + 1)}`);
   }
   $("[data-offset]", list()).dataset.offset = first;

@@ -346,7 +346,9 @@ struct StoreChainTests {
           .cached(in: notes, freshFor: 60 s)
           .lookingUpSynced(in: notes)
           .synced(in: notes)
-          .fallback(to: notes.stored)
+          .comparingSearches(with: notes)
+          .fallback(to: notes.stored
+          .searchedInPlaceOfService())
           .fallback(to: notes.bundled)
           .hidingDeleted(in: notes)
           .warningOfDoubts(in: notes)

@@ -183,6 +183,25 @@ import Testing
     #expect(text.contains("No heroes match: searched only"), "\(text)")
   }
 
+  @Test func `a search says beside the list that cached records were searched`() throws {
+    var browsing = opened(isOffline: false)
+    browsing.handle(.resized(width: 140, height: 24))
+    browsing.press(.character("/"))
+    browsing.type("man", of: 40)
+    browsing.press(.enter)
+    var summary = ListingSummary(count: 1, warnings: [SourceWarning("heroes", .storedSearch)])
+    summary.provenance = CombinedProvenance(Provenance(.live, fetchedAt: BrowsingState.now))
+    let badge = try #require(OriginBadge(summary, choosesLocal: false, at: BrowsingState.now))
+    #expect(badge.cause == nil && badge.notes == [Warning.storedSearch.message.capitalizedFirst])
+    browsing.handle(.refreshed("heroes", .success(Refreshed(badge, count: 1, of: "man"))))
+    browsing.answer(total: 40)
+    browsing.state.notice = nil
+    #expect(browsing.state.remark()?.text.hasPrefix("Cached records were searched, ") == true)
+    // That not all are cached says more.
+    browsing.handle(.status("heroes", SourceStatus(count: 40, gap: "40 of 100 heroes are cached")))
+    #expect(browsing.state.remark()?.text == "40 of 100 heroes are cached")
+  }
+
   @Test func `a filter that finds nothing in a part says so, also after a failed search`() throws {
     var browsing = opened(isOffline: false)
     browsing.handle(.resized(width: 120, height: 24))

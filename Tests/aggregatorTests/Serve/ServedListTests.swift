@@ -865,10 +865,10 @@ import Testing
 
   /// A source that was added of a service, and its pages.
   private func added(
-    _ server: LoopbackServer
+    _ server: LoopbackServer, _ members: String = ""
   ) throws -> (source: ServedPlugin<DeclaredPlugin>, router: WebRouter) {
     let manifest = """
-      {"url": "\(server.baseURL)/things", "rows": "$", "id": "id", "paging": "single", "rate": "off", \
+      {"url": "\(server.baseURL)/things", "rows": "$", "id": "id", "paging": "single", "rate": "off", \(members)\
       "fields": ["name", "n"], "title": "name"}
       """
     let environment = PluginEnvironment(
@@ -880,6 +880,136 @@ import Testing
       sources: [things], sql: nil, adding: nil, syncs: SyncJobs(in: environment),
       now: { MadeUpSource.now })
     return (things, WebRouter(program: "aggregator", api: api))
+  }
+
+  /// A service that searches names alone; the other field of its records is searched in the store, too.
+  private static func searchingNames() throws -> LoopbackServer {
+    try LoopbackServer { request in
+      let records = [
+        ("lunar lamp", "Bottega"), ("kettle", "lunar works"), ("solar lamp", "Bottega"),
+      ]
+      let rows = records.enumerated().filter { record in
+        request.query["q"].map(record.element.0.contains) ?? true
+      }
+      let objects = rows.map { index, record in
+        #"{"id": \#(index + 1), "name": "\#(record.0)", "n": "\#(record.1)"}"#
+      }
+      return .json("[\(objects.joined(separator: ","))]")
+    }
+  }
+
+  private struct Found {
+    let ids: [String]
+    let words: [String]
+  }
+
+  @Test func `an answer says whether the search of the service or that of the store has found it`()
+    async throws
+  {
+    let server = try Self.searchingNames()
+    defer { server.stop() }
+    let (things, _) = try added(server, #""search": "q", "#)
+    func found(_ query: ServedQuery) async throws -> Found {
+      let page = try await things.page(query)
+      let warnings = page.summary.warnings.map(\.warning).filter { $0.code == .cachedOnly }
+      #expect(!warnings.contains(where: \.meansIncomplete))
+      return Found(ids: page.records.map(\.id), words: warnings.map(\.message))
+    }
+    // Nothing is cached.
+    #expect(try await found(ServedQuery(query: "Bottega")).words == [])
+    _ = try await things.sync(pages: nil) { _ in }
+    let service = try await found(ServedQuery(query: "lunar", cache: .reload))
+    #expect(service.ids == ["1"] && service.words == [])
+    let words = [Warning.storedSearch.message]
+    for query in [
+      ServedQuery(query: "lunar", order: "id"),
+      ServedQuery(query: "lunar", conditions: ["id>0"], order: "id"),
+      ServedQuery(query: "lunar", cache: .offline),
+      ServedQuery(query: "lunar", offset: 0),
+    ] {
+      let store = try await found(query)
+      #expect(Set(store.ids) == ["1", "2"] && store.words == words, "\(query)")
+    }
+    #expect(try await found(ServedQuery(query: "lunar", isWhole: true)).words == words)
+    #expect(try await found(ServedQuery(query: "none", order: "id")).words == words)
+    #expect(try await found(ServedQuery(order: "id")).words == [])
+    #expect(try await found(ServedQuery(cache: .offline)).words == [])
+  }
+
+  @Test func `a search of the service that finds none names cached matches, and leads to them`()
+    async throws
+  {
+    let server = try Self.searchingNames()
+    defer { server.stop() }
+    let (things, router) = try added(server, #""search": "q", "#)
+    _ = try await things.sync(pages: nil) { _ in }
+    let page = try await things.page(ServedQuery(query: "Bottega"))
+    let words = "the service's search finds none; 2 cached records match"
+    #expect(page.records.isEmpty && page.summary.provenance?.origin == .live)
+    #expect(page.summary.warnings.contains { $0.warning == .cachedMatches(2) })
+    #expect(page.summary.warnings.contains { $0.warning.message == words })
+    let one = try await things.page(ServedQuery(query: "works"))
+    #expect(
+      one.summary.warnings.contains { $0.warning.message.hasSuffix("1 cached record matches") })
+    let none = try await things.page(ServedQuery(query: "absent"))
+    #expect(!none.summary.warnings.contains { $0.warning.code == .cachedOnly })
+    let offline = try await things.page(ServedQuery(query: "Bottega", cache: .offline))
+    #expect(offline.records.count == 2)
+
+    func html(_ path: RoutePath<PagePath>, _ query: [String: String]) async throws -> String {
+      let parameters = query.map { ServerRequest.Parameter($0.key, $0.value) }
+      return try await router.response(
+        to: ServerRequest(method: "GET", query: parameters), for: path, readOnly: false
+      ).text
+    }
+    let list = try await html(RoutePath(.list, "things"), ["query": "Bottega"])
+    let link = "query=Bottega&#38;cache=offline"
+    #expect(list.contains("2 cached records match.</p>") && list.contains(link), "\(list)")
+    #expect(list.contains("Show cached matches"))
+    let all = try await html(RoutePath(.search), ["query": "Bottega"])
+    #expect(all.contains("2 cached records match. <a href=") && all.contains(link), "\(all)")
+    #expect(!all.contains("No matches in things"))
+    // What is exported are the matches of the store.
+    let lunar = try await html(RoutePath(.list, "things"), ["query": "lunar"])
+    #expect(lunar.contains(">1 thing for ") && lunar.contains("<p>All 2 cached matches: "))
+    let sorted = try await html(RoutePath(.list, "things"), ["query": "lunar", "sort": "id"])
+    let note = Warning.storedSearch.message.sentence
+    #expect(sorted.contains(#"<p class="note" dir="auto">\#(("\(note)" as HTML).text)"#))
+  }
+
+  @Test func `a list without a complete sync leads from a search without matches to cached ones`()
+    async throws
+  {
+    let server = try Self.searchingNames()
+    defer { server.stop() }
+    let (things, _) = try added(server, #""search": "q", "#)
+    _ = try await things.page(.plain)
+    let page = try await things.page(ServedQuery(query: "Bottega"))
+    #expect(page.records.isEmpty)
+    #expect(page.summary.warnings.contains { $0.warning == .cachedMatches(2) })
+    // The empty page of the service is cached, too.
+    let offline = try await things.page(ServedQuery(query: "Bottega", cache: .offline))
+    #expect(offline.records.count == 2)
+  }
+
+  @Test func `a page from a position on says in which order its records are`() async throws {
+    let server = try Self.searchingNames()
+    defer { server.stop() }
+    let (things, router) = try added(server)
+    _ = try await things.sync(pages: nil) { _ in }
+    func html(_ query: (String, String)...) async throws -> String {
+      let parameters = query.map { ServerRequest.Parameter($0.0, $0.1) }
+      return try await router.response(
+        to: ServerRequest(method: "GET", query: parameters), for: RoutePath(.list, "things"),
+        readOnly: false
+      ).text
+    }
+    let words = #"<p class="note order">In the order in which the records were first cached, "#
+    #expect(try await html(("offset", "1")).contains(words))
+    #expect(try await !html(("offset", "1"), ("sort", "name")).contains(words))
+    // The script goes to a position in this one.
+    let first = try await html(("limit", "1"))
+    #expect(first.contains(#"<p class="order" hidden></p>"#) && !first.contains(words))
   }
 
   @Test func `a live list does not count records that the service has replaced since a sync`()
