@@ -18,6 +18,7 @@ extension Plugin {
 private struct StoredSearch<Base: DataSource>: Decorator {
   let base: Base
   var label: String { "searchedInPlaceOfService()" }
+  var description: String { "\(base).\(label)" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     var page = try await base.page(request)

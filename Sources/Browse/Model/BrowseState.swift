@@ -48,7 +48,7 @@ package struct BrowseState: Sendable {
       if refreshed.badge.kind == .live {
         return refreshed.covers(list) ? refreshed.badge : list.badge
       }
-      return refreshed.badge.notes.isEmpty
+      return refreshed.badge.cause == nil
         ? list.badge ?? refreshed.badge : refreshed.badge.covering(list.badge)
     }
 
@@ -62,7 +62,7 @@ package struct BrowseState: Sendable {
     package var isPart: Bool {
       guard let refreshed, refreshed.badge.kind == .live else { return hasGap }
       return hasGap
-        && (refreshed.hasMore || !refreshed.badge.notes.isEmpty || !refreshed.covers(list))
+        && (refreshed.hasMore || refreshed.badge.cause != nil || !refreshed.covers(list))
     }
 
     /// The progress of a sync, or of a refresh or a search that a key has asked for.

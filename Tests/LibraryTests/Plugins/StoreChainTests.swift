@@ -347,8 +347,7 @@ struct StoreChainTests {
           .lookingUpSynced(in: notes)
           .synced(in: notes)
           .comparingSearches(with: notes)
-          .fallback(to: notes.stored
-          .searchedInPlaceOfService())
+          .fallback(to: notes.stored.searchedInPlaceOfService())
           .fallback(to: notes.bundled)
           .hidingDeleted(in: notes)
           .warningOfDoubts(in: notes)

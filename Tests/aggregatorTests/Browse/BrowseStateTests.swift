@@ -189,15 +189,20 @@ import Testing
     browsing.press(.character("/"))
     browsing.type("man", of: 40)
     browsing.press(.enter)
-    var summary = ListingSummary(count: 1, warnings: [SourceWarning("heroes", .storedSearch)])
+    var summary = ListingSummary(count: 40, warnings: [SourceWarning("heroes", .storedSearch)])
     summary.provenance = CombinedProvenance(Provenance(.live, fetchedAt: BrowsingState.now))
     let badge = try #require(OriginBadge(summary, choosesLocal: false, at: BrowsingState.now))
     #expect(badge.cause == nil && badge.notes == [Warning.storedSearch.message.capitalizedFirst])
-    browsing.handle(.refreshed("heroes", .success(Refreshed(badge, count: 1, of: "man"))))
+    var refreshed = Refreshed(badge, count: 40, of: "man")
+    browsing.handle(.refreshed("heroes", .success(refreshed)))
     browsing.answer(total: 40)
-    browsing.state.notice = nil
+    browsing.press(.down)
+    #expect(browsing.state.notice == nil)
     #expect(browsing.state.remark()?.text.hasPrefix("Cached records were searched, ") == true)
     // That not all are cached says more.
+    refreshed.hasMore = true
+    browsing.handle(.refreshed("heroes", .success(refreshed)))
+    browsing.answer(total: 40)
     browsing.handle(.status("heroes", SourceStatus(count: 40, gap: "40 of 100 heroes are cached")))
     #expect(browsing.state.remark()?.text == "40 of 100 heroes are cached")
   }

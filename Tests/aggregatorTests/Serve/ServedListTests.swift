@@ -912,7 +912,7 @@ import Testing
     func found(_ query: ServedQuery) async throws -> Found {
       let page = try await things.page(query)
       let warnings = page.summary.warnings.map(\.warning).filter { $0.code == .cachedOnly }
-      #expect(!warnings.contains(where: \.meansIncomplete))
+      #expect(!warnings.contains { $0.meansIncomplete })
       return Found(ids: page.records.map(\.id), words: warnings.map(\.message))
     }
     // Nothing is cached.
