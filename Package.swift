@@ -181,7 +181,7 @@ let package = Package(
       "API",
       dependsOn: [
         "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorQueries",
-        "AggregatorSelection", "AggregatorServer", "AggregatorTerminal",
+        "AggregatorSQL", "AggregatorSelection", "AggregatorServer", "AggregatorTerminal",
       ]),
     // Sources as tools of language models.
     .library(

@@ -132,8 +132,8 @@ package struct API: Sendable {
       knowing: [
         "query", "limit", "cursor", "offset", "all", "cache", "fields", "where", "sort", "format",
       ])
-    query.isParquet = request.parameter("format") == Format.parquetName
-    query.format = query.isParquet ? .ndjson : try .served(to: request, or: [Format.parquetName])
+    query.file = request.acceptedFile
+    query.format = query.file == nil ? try .served(to: request, or: ListFile.allCases) : .ndjson
     var page = try await source.page(query)
     // The number that the page of the list has.
     if page.body == nil, page.summary.total == nil, !query.readsIndex {
@@ -245,7 +245,7 @@ package struct API: Sendable {
     var response: ServerResponse
     if let body = page.body {
       response = ServerResponse(
-        200, query.isParquet ? Format.parquetType : query.format.contentType, body)
+        200, query.file?.mediaType ?? query.format.contentType, body)
       response.headers += page.summary.headers
       response.setFields(of: page.summary, at: now())
     } else {

@@ -28,9 +28,9 @@ extension OpenAPI {
     ]
   }
 
-  /// The formats of the lists of a server that makes Parquet.
-  static var formatsWithParquet: JSON {
-    let names = Format.served.map(\.rawValue) + [Format.parquetName]
+  /// The formats of the lists of a source, among them files.
+  static func formats(ofLists source: any ServedSource) -> JSON {
+    let names = Format.served.map(\.rawValue) + source.files.map(\.rawValue)
     return parameter(
       "format", ["type": "string", "enum": .array(names.map(JSON.string))],
       "The format of the list, which overrides `Accept`.")

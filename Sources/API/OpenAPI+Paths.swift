@@ -187,13 +187,13 @@ extension OpenAPI {
       "list", of: described, "List or search \(source.noun.plural)",
       parameters: [query, limit]
         + ["cursor", "cache"].map { reference("parameters", $0) }
-        + [source.hasParquet ? formatsWithParquet : reference("parameters", "format")]
+        + [formats(ofLists: source)]
         + [fields(of: source)]
         + (source.hasStore
           ? [conditions(of: source), order(of: source)]
             + ["offset", "all"].map { reference("parameters", $0) } : []),
       Answers(
-        success: page(described.page, isList: true, hasParquet: source.hasParquet),
+        success: page(described.page, isList: true, files: source.files),
         failures: [400, 401, 404, 406, 429, 502, 503, 504]
           + (source.hasStore ? [409, 413] : [])))
   }
@@ -427,7 +427,7 @@ extension OpenAPI {
 
   /// - Parameter isList: True for what has pages, in several formats.
   private static func page(
-    _ schema: JSON, isList: Bool = false, hasParquet: Bool = false
+    _ schema: JSON, isList: Bool = false, files: [ListFile] = []
   ) -> JSON.Member {
     let names =
       ["X-Aggregator-Origin", "Age", "ETag"] + (isList ? ["Link"] + ListingSummary.headerNames : [])
@@ -436,8 +436,8 @@ extension OpenAPI {
     var content = formats.map { format in
       JSON.Member(format.mediaType, ["schema": format == .json ? schema : ["type": "string"]])
     }
-    if hasParquet {
-      content.append(.init(Format.parquetType, ["schema": ["type": "string", "format": "binary"]]))
+    content += files.map {
+      .init($0.mediaType, ["schema": ["type": "string", "format": "binary"]])
     }
     return .init(
       "200",

@@ -8,17 +8,12 @@ extension Format {
   /// The formats of the API; the first one is that of clients that accept anything.
   package static let served: [Format] = [.json, .csv, .ndjson, .tsv, .markdown]
 
-  /// The value of `format` for lists as Parquet, which only some servers have, and no other answer.
-  package static let parquetName = "parquet"
-  // https://www.iana.org/assignments/media-types/application/vnd.apache.parquet
-  static let parquetType = "application/vnd.apache.parquet"
-
   /// Throws status 400 for an unknown `format`, 406 if the client accepts none of them.
   ///
-  /// - Parameter others: The names of further formats that the hint has.
-  static func served(to request: ServerRequest, or others: [String] = []) throws(Problem) -> Format
+  /// - Parameter files: Further formats that the hints have.
+  static func served(to request: ServerRequest, or files: [ListFile] = []) throws(Problem) -> Format
   {
-    let names = (served.map(\.rawValue) + others).joined(separator: ", ")
+    let names = (served.map(\.rawValue) + files.map(\.rawValue)).joined(separator: ", ")
     let named = try request.parameter("format", hint: "the formats are \(names)") { name in
       served.first { $0.rawValue == name }
     }
@@ -29,9 +24,10 @@ extension Format {
       if weight > bestWeight { (best, bestWeight) = (format, weight) }
     }
     guard bestWeight > 0 else {
+      let types = served.map(\.mediaType) + files.map(\.mediaType)
       throw Problem(
         406, "notAcceptable", "the list is not available in a format of Accept",
-        hint: "accept one of \(served.map(\.mediaType).joined(separator: ", "))")
+        hint: "accept one of \(types.joined(separator: ", "))")
     }
     return best
   }
@@ -64,6 +60,13 @@ extension Format {
 }
 
 extension ServerRequest {
+  /// The file that `format` names, or else `Accept` prefers to every text.
+  var acceptedFile: ListFile? {
+    if let name = parameter("format") { return ListFile(rawValue: name) }
+    let texts = Format.served.map { weight(ofType: $0.mediaType) }.max() ?? 0
+    return ListFile.allCases.first { weight(ofType: $0.mediaType) > texts }
+  }
+
   /// The weight of a media type in `Accept`, from 0 to 1; the most specific range that contains it counts.
   func weight(ofType type: String) -> Double {
     let ranges = headers.filter { $0.name.lowercased() == "accept" }

@@ -211,10 +211,10 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     run.chosen = query.fields
     var writer = try writer(for: query)
     var text = writer.begin()
-    var columns = try parquetColumns(of: query)
+    var file = try file(of: query)
     while let records = try await run.next() {
       text += writer.append(records)
-      columns?.add(records)
+      try file?.add(records)
       guard text.utf8.count <= Self.maxDocumentBytes else {
         throw Problem(
           413, "tooLarge", "the list is larger than \(Self.maxDocumentBytes.byteCount)",
@@ -225,34 +225,24 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     // No more are cached.
     summary.next = nil
     text += writer.finish(summary)
-    return try await served(text, summary, columns)
+    return try await served(text, summary, file)
   }
 
-  /// `nil` for a format that says nothing of its columns.
-  private func parquetColumns(
-    of query: ServedQuery
-  ) throws -> ParquetColumns<P.Item>? {
-    guard query.isParquet else { return nil }
-    return ParquetColumns(
-      try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields)
+  /// `nil` for a list that is a text.
+  private func file(of query: ServedQuery) throws -> ListFileContents<P.Item>? {
+    try query.file.map { kind in
+      try ListFileContents(
+        kind, named: name,
+        query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields)
+    }
   }
 
   /// A list in another format than JSON.
   private func served(
-    _ text: String, _ summary: ListingSummary, _ columns: ParquetColumns<P.Item>?
+    _ text: String, _ summary: ListingSummary, _ file: ListFileContents<P.Item>?
   ) async throws -> ServedListing {
-    guard let columns else {
-      return ServedListing(records: [], summary: summary, body: Array(text.utf8))
-    }
-    guard let duckDB else {
-      throw Problem(
-        501, "unsupported", "Parquet requires the program duckdb, which the server does not find",
-        hint: "install it (\(DuckDB.installation)), or choose another format")
-    }
-    let rows = try TemporaryFile()
-    try rows.output.write(text)
-    return ServedListing(
-      records: [], summary: summary, body: try await duckDB.parquet(of: rows, columns))
+    let body = try await file?.bytes(of: text, by: duckDB) ?? Array(text.utf8)
+    return ServedListing(records: [], summary: summary, body: body)
   }
 
   /// The most bytes of a whole list, which is made before it is sent.
@@ -365,9 +355,9 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     guard query.format == .json else {
       var writer = try writer(for: query)
       let text = writer.begin() + writer.append(records) + writer.finish(summary)
-      var columns = try parquetColumns(of: query)
-      columns?.add(records)
-      return try await served(text, summary, columns)
+      var file = try file(of: query)
+      try file?.add(records)
+      return try await served(text, summary, file)
     }
     guard query.isForPeople else {
       return ServedListing(

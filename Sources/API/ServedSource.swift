@@ -55,8 +55,8 @@ package struct ServedQuery: Hashable, Sendable {
   package var showsAllFilters = false
   /// JSON is the format of ``ServedListing/records``, the others are that of ``ServedListing/body``.
   package var format = Format.json
-  /// True for a file of Parquet, which is made of NDJSON.
-  package var isParquet = false
+  /// The file that is made of NDJSON instead of its text, if any.
+  package var file: ListFile?
   /// The time after which local data answer; `nil` for that of the source.
   package var time: Duration?
 }

@@ -221,8 +221,8 @@ extension ServedQuery {
     if let cursor { parameters.append(("cursor", cursor)) }
     if let chosenView { parameters.append(("view", chosenView.rawValue)) }
     if isWhole { parameters.append(("all", "true")) }
-    if format != .json || isParquet {
-      parameters.append(("format", isParquet ? Format.parquetName : format.rawValue))
+    if format != .json || file != nil {
+      parameters.append(("format", file?.rawValue ?? format.rawValue))
     }
     return parameters
   }

@@ -167,11 +167,11 @@ extension HTMLRenderer {
     // It reads the cache.
     if whole.cache != .offline { whole.cache = .normal }
     let name = content.source.name
-    let parquet: HTML? =
-      content.source.hasParquet
-      ? """
-       · <a href="\(WebAddress.api(name, whole.with(\.isParquet, true)))" download="\(name).parquet">Parquet</a>
-      """ : nil
+    let files = content.source.files.map { file -> HTML in
+      """
+       · <a href="\(WebAddress.api(name, whole.with(\.file, file)))" download="\(name).\(file.ending)">\(file.label)</a>
+      """
+    }
     let isNarrowed = query.query != nil || !query.conditions.isEmpty
     let page = try? content.list?.get()
     let warnings = page?.summary.warnings ?? []
@@ -183,35 +183,14 @@ extension HTMLRenderer {
       <details class="menu data"><summary class="button">Export</summary>
       <div class="panel">\(content.source.hasStore ? """
         <p>All \(words)\(warnings.contains { $0.warning.code == .unreadable } ? " that can be read" : ""): \
-        \(formats(ofFile: name) { WebAddress.api(name, whole.with(\.format, $0)) })\(parquet)</p>
+        \(formats(ofFile: name) { WebAddress.api(name, whole.with(\.format, $0)) })\(files)</p>
         """ : nil)
       <p>This page: \(formats { WebAddress.api(name, query.with(\.format, $0)) })</p>
       \(hasSQL ? sqlLink(content) : nil)
       \(copies(of: WebAddress.api(name, content.source.hasStore ? whole : query), command(content), that: "lists them"))
-      \(content.source.hasStore ? export(content) : nil)</div></details>
-      """
-  }
-
-  /// The files that require more than a click, each in a line: the command that saves the matching cached records as a
-  /// database, and the program that writes Parquet where it is missing.
-  private func export(_ content: SourceContent) -> HTML {
-    let name = content.source.name
-    let words =
-      [program, "export", name] + selection(content.query.conditions, content)
-      + ["-o", "\(name).db"]
-    let command = words.joined(separator: " ").safeLine
-    let note: HTML? =
-      content.query.query == nil
-      ? nil : #"<p class="aside">Without the search, which <code>export</code> does not have</p>"#
-    let parquet: HTML? =
-      content.source.hasParquet
-      ? nil
-      : #"<p class="aside">Parquet requires duckdb on the server: \#(DuckDB.installation)</p>"#
-    return """
-      <p class="aside">SQLite: <code>\(command)</code> <button type="button" class="button" data-copy="\(command)" hidden>\
-      Copy<span class="visually-hidden"> the command that exports them as SQLite</span></button></p>
-      \(note)
-      \(parquet)
+      \(content.source.hasStore && !content.source.hasParquet ? """
+        <p class="aside">Parquet requires duckdb on the server: \(DuckDB.installation)</p>
+        """ : nil)</div></details>
       """
   }
 

@@ -173,13 +173,13 @@ import Testing
     #expect(!html.contains("All sources"))
   }
 
-  @Test func `the menu of a list has the command for a database`() {
-    let command = "SQLite: <code>aggregator export heroes -o heroes.db</code>"
-    #expect(list(.heroes).contains(command))
+  @Test func `the menu of a list has a database`() {
+    let file = #"all=true&#38;format=sqlite" download="heroes.db">SQLite</a>"#
+    #expect(list(.heroes).contains(file))
     // What is saved by a click comes first, and what requires another program last.
     let html = list(.heroes)
     let places = [
-      "All cached: ", "This page: ", "Copy a curl command", "that lists them", command,
+      "All cached: ", file, "This page: ", "Copy a curl command", "that lists them",
       "Parquet requires",
     ].compactMap { html.range(of: $0)?.lowerBound }
     #expect(places.count == 6 && places == places.sorted())
@@ -191,7 +191,7 @@ import Testing
     #expect(damaged.contains("All cached that can be read: "))
     var source = MadeUpSource.heroes
     source.hasStore = false
-    #expect(!list(source).contains(command))
+    #expect(!list(source).contains("format=sqlite"))
   }
 
   @Test func `what the menu of a list copies has all records of the list`() {
@@ -207,11 +207,8 @@ import Testing
     }
     #expect(
       commands(list(source, query)) == [
-        #"aggregator heroes search 'lazy' --where 'name="it'\''s"' --sort '-name' --all --offline"#,
-        #"aggregator export heroes --where 'name="it'\''s"' --sort '-name' -o heroes.db"#,
+        #"aggregator heroes search 'lazy' --where 'name="it'\''s"' --sort '-name' --all --offline"#
       ])
-    let note = "Without the search, which <code>export</code> does not have"
-    #expect(list(source, query).contains(note) && !list(source).contains(note))
     var page = ServedQuery()
     (page.limit, page.offset) = (10, 20)
     #expect(list(.heroes, page).contains(#"data-copy="/api/v1/heroes?all=true" data-as="curl""#))

@@ -159,6 +159,33 @@ import Testing
     try await server.stop()
   }
 
+  @Test func `a list is a database of SQLite`() async throws {
+    let home = try TestHome()
+    let server = try await ServingProgram(in: home.sandbox)
+    for (path, accepted, count) in [
+      ("heroes?all=true&format=sqlite", "*/*", 107),
+      ("heroes?limit=3&cache=offline&fields=id,name", "application/vnd.sqlite3", 3),
+    ] {
+      let reply = try await server.get("/api/v1/\(path)", ["Accept": accepted])
+      #expect(reply.status == 200, "\(reply.text)")
+      #expect(reply.header("Content-Type") == "application/vnd.sqlite3")
+      #expect(reply.header("X-Aggregator-Origin") == "bundled")
+      try reply.body.write(to: home.sandbox.work.appending(path: "list.db"))
+      let query = "SELECT count(*) AS records, min(id) AS first FROM list.heroes"
+      let rows = try await Binary.run(
+        ["sql", query, "--attach", "list.db", "--csv"], environment: home.environment,
+        in: home.sandbox)
+      #expect(rows.output.hasPrefix("records,first\n\(count),"), "\(rows.output)\(rows.errors)")
+    }
+    // A client that accepts all alike gets JSON.
+    let any = try await server.get(
+      "/api/v1/heroes?limit=1", ["Accept": "application/vnd.sqlite3, */*"])
+    #expect(any.header("Content-Type") == "application/json")
+    #expect(try await server.get("/openapi.json").text.contains(#""application/vnd.sqlite3""#))
+    #expect(try await server.get("/api/v1/sql?sql=SELECT%201&format=sqlite").status == 400)
+    try await server.stop()
+  }
+
   @Test func `without duckdb a list is no Parquet, and a query in SQL never`() async throws {
     let server = try await ServingProgram("--source countries", environment: ["PATH": "/nowhere"])
     let reply = try await server.get("/api/v1/countries?all=true&format=parquet")
@@ -167,7 +194,7 @@ import Testing
     let page = try await server.get("/sources/countries").text
     #expect(!page.contains("format=parquet") && page.contains("Parquet requires duckdb"))
     let unknown = try await server.get("/api/v1/countries?format=xml").text
-    #expect(unknown.contains("the formats are json, csv, ndjson, tsv, markdown, parquet"))
+    #expect(unknown.contains("the formats are json, csv, ndjson, tsv, markdown, sqlite, parquet"))
     #expect(try await server.get("/api/v1/sql?sql=SELECT%201&format=parquet").status == 400)
     // As curl sends it without -H.
     let untyped = try await server.post(

@@ -63,7 +63,7 @@ def run(site):
 
 def data(site):
     """Every link of an Export menu answers in its format."""
-    types = {"JSON": "json", "CSV": "csv", "TSV": "tab-separated", "NDJSON": "ndjson", "Markdown": "markdown", "Open this list as an SQL query": "html", "Parquet": "parquet"}
+    types = {"JSON": "json", "CSV": "csv", "TSV": "tab-separated", "NDJSON": "ndjson", "Markdown": "markdown", "Open this list as an SQL query": "html", "SQLite": "sqlite3", "Parquet": "parquet"}
     page = site.open("/sources/countries")
     for path in ("/sources/countries", "/sources/countries?query=france&where=name~a&sort=-name", "/sources/countries/FR", address(BY_PUBLISHER)):
         page.goto(site.origin + path)
@@ -76,6 +76,7 @@ def data(site):
         for name, link in links:
             answer = page.evaluate("async link => { const { status, headers } = await fetch(link); return [status, headers.get('content-type')]; }", link)
             assert answer[0] == 200 and types.get(name, name) in answer[1], (name, link, answer)
+        assert ("SQLite" in dict(links)) == bool(re.search("countries($|\\?)", path)), links
     # The search is a part of the query that a list leads to.
     page.goto(site.origin + "/sources/countries?query=france")
     page.locator(".tools").get_by_text("Export", exact=True).click()
