@@ -979,28 +979,42 @@ async function showSyncs() {
     for (const box of over.flatMap(syncBoxes)) box.dataset.isWatched = "true";
     for (const box of $$(".sync")) showSync(box);
     for (const place of $$("nav [data-source]")) showSyncIn(place);
+    if (syncAll()) showStop(syncAll(), running().length > 1 && "Stop all");
     over.forEach(ended);
     if (!over.length) await renewSources();
   } catch {
     // The server is asked again.
   }
-  if (!document.hidden) asking = setTimeout(showSyncs, [...syncs.values()].some(runs) ? 500 : 2000);
+  if (!document.hidden) asking = setTimeout(showSyncs, running().length ? 500 : 2000);
 }
 
 const runs = sync => sync?.state === "running";
+const running = () => [...syncs.values()].filter(runs);
 const syncBoxes = ({ source }) => $$(`.sync[data-source="${CSS.escape(source)}"]`);
+
+/* The button of a sync, which stops it while there are words for that. */
+function showStop(box, words) {
+  const [label, picture] = [$("button span", box), $("path", box)];
+  label.dataset.usual ??= label.textContent;
+  picture.dataset.usual ??= picture.getAttribute("d");
+  label.textContent = words || label.dataset.usual;
+  picture.setAttribute("d", words ? "M7 7h10v10H7Z" : picture.dataset.usual);
+}
+
+/* What starts all syncs, and stops those that run if there are several. */
+const syncAll = () => $("form[action='/sync']");
+document.addEventListener("submit", event => {
+  if (event.target !== syncAll() || running().length < 2) return;
+  event.preventDefault();
+  for (const { source } of running()) changeSync(source, $(`nav [data-source="${CSS.escape(source)}"]`).dataset.sync.split("?")[0]);
+});
 
 function showSync(box) {
   const sync = syncs.get(box.dataset.source);
   const isRunning = runs(sync);
   box.hidden = false;
   if (isRunning) box.dataset.isWatched = "true";
-  const label = $("button span", box);
-  label.dataset.usual ??= label.textContent;
-  label.textContent = isRunning ? "Stop" : label.dataset.usual;
-  const picture = $("path", box);
-  picture.dataset.usual ??= picture.getAttribute("d");
-  picture.setAttribute("d", isRunning ? "M7 7h10v10H7Z" : picture.dataset.usual);
+  showStop(box, isRunning && "Stop");
   const bar = $("progress", box);
   bar.hidden = !isRunning;
   showAmount(bar, sync);
@@ -1115,7 +1129,7 @@ function refresh(words, offer = words) {
 /* The amounts and ages of the first page follow syncs, also those of the command line, and the time. */
 let renewed = Date.now();
 async function renewSources() {
-  if (!$("#sources") || Date.now() - renewed < ([...syncs.values()].some(runs) ? 3000 : 20000)) return;
+  if (!$("#sources") || Date.now() - renewed < (running().length ? 3000 : 20000)) return;
   renewed = Date.now();
   const next = await part(`/${location.search}`, "sources");
   for (const old of $$("#sources > .summary, #sources .tone")) {
@@ -1126,10 +1140,11 @@ async function renewSources() {
 }
 
 function showSources(next) {
-  const watched = $$(".sync[data-is-watched]").map(({ dataset }) => dataset);
+  const [watched, focused] = [$$(".sync[data-is-watched]").map(({ dataset }) => dataset), document.activeElement.closest("#sources :is(.sync, form)")];
   next.hidden = $("#sources").hidden;
   $("#sources").replaceWith(next);
   for (const box of watched.flatMap(syncBoxes)) box.dataset.isWatched = "true";
+  if (focused) $("button", syncBoxes(focused.dataset)[0] ?? syncAll())?.focus({ preventScroll: true });
 }
 
 document.addEventListener("click", event => {

@@ -108,8 +108,33 @@ def run(site):
     page.keyboard.press("Enter")
     is_at(page, "/search?query=island")
     many_sources(site)
+    stop_all(site)
     narrow = site.open("/", width=320, height=640)
     fits(narrow)
+
+
+def stop_all(site):
+    """Several syncs are stopped by the button that starts all."""
+    page = site.context().new_page()
+    items, stopped = [{"source": name, "state": "running", "startedAt": "2024-01-01T00:00:00Z", "result": {"kind": "full", "records": 1}} for name in ("countries", "heroes")], []
+    page.route("**/api/v1/sync", lambda route: route.fulfill(json={"items": items}))
+
+    def stop(route):
+        stopped.append((route.request.method, route.request.url.split("/api/v1/")[1]))
+        items.clear()
+        route.fulfill(json={})
+
+    page.route("**/api/v1/sync/*", stop)
+    page.goto(site.origin + "/")
+    button = page.get_by_role("button", name="Stop all")
+    expect(button).to_be_visible()
+    button.press("Enter")
+    expect(page.get_by_role("button", name="Sync all")).to_be_focused()
+    assert sorted(stopped) == [("DELETE", "sync/countries"), ("DELETE", "sync/heroes")], stopped
+    # One sync has a button of its own.
+    items[:] = [{"source": "heroes", "state": "running", "startedAt": "2024-01-01T00:00:01Z", "result": {"kind": "full", "records": 1}}]
+    expect(page.get_by_role("button", name="Stop Heroes")).to_be_visible()
+    expect(page.get_by_role("button", name="Sync all")).to_be_visible()
 
 
 def many_sources(site):
