@@ -518,6 +518,14 @@ function showCharts(rows, hasMore = Boolean(chart.dataset.sql)) {
 if (result) showCharts();
 chart?.addEventListener("click", ({ target }) => { if (target.dataset.href) location.assign(target.dataset.href); });
 
+/* The first 200 rows are there at once; the others follow while there is nothing else to do. */
+const [far, whenIdle] = [[...(result?.tBodies[0].rows ?? [])], globalThis.requestIdleCallback ?? setTimeout];
+function showFar() {
+  for (const row of far.splice(0, 200)) row.className = "near";
+  if (far.length) whenIdle(showFar);
+}
+whenIdle(showFar);
+
 /* -- Sorting of the result, by a click on a head: up, down, and as the query has it -- */
 
 function sortable(table) {

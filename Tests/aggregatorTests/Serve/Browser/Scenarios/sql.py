@@ -38,6 +38,7 @@ def run(site):
     by_keyboard(site)
     data(site)
     colours(site)
+    many_rows(site)
     charts(site)
     heads(site)
     saved(site)
@@ -128,6 +129,28 @@ def by_keyboard(site):
     page.get_by_role("button", name="publisher", exact=True).click()
     expect(page.locator("#sql")).to_have_value("SELECT count(*) FROM heroes publisher")
     focused(page, "#sql")
+
+
+def many_rows(site):
+    """The first rows of many are there before the others, which follow in any order."""
+    query = address(NUMBERS.replace("LIMIT 9", "LIMIT 1000"))
+    rows = "() => [...document.querySelectorAll('#result tbody tr')].filter(row => row.offsetHeight).length"
+    page = site.context().new_page()
+    page.add_init_script("window.requestIdleCallback = run => { window.idle = run; }")
+    page.goto(site.origin + query)
+    expect(page.locator("#result thead button").first).to_be_visible()
+    assert page.evaluate(rows) == 200, page.evaluate(rows)
+    for count in (200, 400, 600):
+        page.evaluate("idle()")
+        assert page.evaluate(rows) == count, (count, page.evaluate(rows))
+    for _ in range(2):
+        page.get_by_role("button", name="square").click()
+    expect(page.locator("#result tbody tr").first).to_contain_text("1,000,000")
+    for _ in range(2):
+        page.evaluate("idle()")
+    assert page.evaluate(rows) == 1000, page.evaluate(rows)
+    plain = site.open(query, java_script_enabled=False)
+    assert plain.locator("#result tbody tr:visible").count() == 1000
 
 
 def colours(site):
