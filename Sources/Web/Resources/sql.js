@@ -228,6 +228,13 @@ function columns(all) {
   });
 }
 
+/* True if no two rows have the same texts in all of some columns. */
+const tellApart = (...columns) => new Set(columns[0].texts.map((_, index) => columns.map(({ texts }) => texts[index]).join("\n"))).size === columns[0].texts.length;
+/* The columns of the words at bars: the chosen one, with the others that tell apart those that share its texts. */
+function wordsOf(x, columns) {
+  const others = columns.filter(column => column !== x && ["text", "date"].includes(column.kind));
+  return [[x], ...others.map(other => [x, other]), [x, ...others]].find(each => tellApart(...each)) ?? [x];
+}
 /* The column whose texts, eight at most, tell apart the points of each X; an empty one if no X repeats, none if nothing does. */
 const series = (x, columns) => {
   const isOnce = ({ texts = [] }) => new Set(x.texts.map((text, index) => (text ? `${text}\n${texts[index]}` : index))).size === x.texts.length;
@@ -318,9 +325,10 @@ async function loadRows() {
 }
 const extent = values => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
 
-function draw(kind, x, y, { view, names, ids, hasMore, lines }) {
+function draw(kind, x, y, { view, names, ids, hasMore, lines, words }) {
   const isBar = kind === "bar", isMap = kind === "map";
-  let points = x.texts.map((text, index) => ({ text, label: y.texts[index], name: names?.texts[index], id: ids?.texts[index], line: lines?.texts?.[index] ?? "", x: x.values[index], y: y.values[index] }))
+  const named = words.map(({ name }) => name).join(", ");
+  let points = x.texts.map((_, index) => ({ text: words.map(({ texts }) => texts[index]).filter(Boolean).join(" · "), label: y.texts[index], name: names?.texts[index], id: ids?.texts[index], line: lines?.texts?.[index] ?? "", x: x.values[index], y: y.values[index] }))
     .filter(point => Number.isFinite(point.y) && (isBar || Number.isFinite(point.x)));
   if (isMap) points = points.filter(point => Math.abs(point.x) <= 180 && Math.abs(point.y) <= 90);
   const all = points.length;
@@ -329,7 +337,7 @@ function draw(kind, x, y, { view, names, ids, hasMore, lines }) {
   if (!points.length) return undefined;
   // Of a width that the screen has, so that words have their size.
   const width = Math.max(300, Math.min(chart.clientWidth - 2, 1400));
-  const [left, right, top] = [isBar ? Math.min(160, width / 3) : 72, Math.max(44, ...points.map(point => isBar && 7 * said(point.y, y.unit).length + 12)), 12];
+  const [left, right, top] = [isBar ? Math.min(words.length > 1 ? 260 : 160, width / 3) : 72, Math.max(44, ...points.map(point => isBar && 7 * said(point.y, y.unit).length + 12)), 12];
   const inner = width - left - right, keys = lines ? [...new Set(points.map(({ line }) => line))].sort() : [];
   const height = isBar ? points.length * 24 : isMap ? inner / 2 : Math.min(360, inner * .6);
   const scale = (values, kind, count, isFromZero) => {
@@ -350,7 +358,7 @@ function draw(kind, x, y, { view, names, ids, hasMore, lines }) {
       : scale(points.map(point => point.x), x.unit, Math.max(2, Math.floor(inner / 110)));
   const up = isMap ? degrees(view.y, 90, 30) : isBar ? { steps: [] } : scale(points.map(point => point.y), y.unit, 5);
   const toX = value => left + inner * (value - across.low) / (across.high - across.low), toY = value => top + height - height * (value - up.low) / (up.high - up.low);
-  const labels = [], [wide, high] = isBar ? [y, { name: x.name }] : [x, y];
+  const labels = [], [wide, high] = isBar ? [y, { name: named }] : [x, y];
   const plot = { x: left, y: top, width: inner, height }, world = { x: toX(-180), y: toY(90), width: inner * view.zoom, height: height * view.zoom };
   // What is in the plot alone is cut off at its edge.
   const cutOff = parts => make("svg", { ...plot, viewBox: Object.values(plot).join(" ") }, ...parts);
@@ -364,7 +372,7 @@ function draw(kind, x, y, { view, names, ids, hasMore, lines }) {
     labels.push(make("text", { x: left - 8, y: toY(step) + 4, "text-anchor": "end" }, said(step, high.unit)));
   }
   labels.push(make("text", { class: "axis", x: left + inner / 2, y: top + height + 42, "text-anchor": "middle" }, cut(wide.name, 60)));
-  if (isBar) labels.push(make("text", { class: "axis", x: left - 8, y: top + height + 42, "text-anchor": "end" }, cut(high.name, 20)));
+  if (isBar) labels.push(make("text", { class: "axis", x: left - 8, y: top + height + 42, "text-anchor": "end" }, cut(high.name, words.length > 1 ? 36 : 20)));
   else labels.push(make("text", { class: "axis", "text-anchor": "middle", transform: `translate(22 ${top + height / 2}) rotate(-90)` }, cut(high.name, 40)));
   const shown = isBar ? points : thinned(points, point => [toX(point.x), toY(point.y)]);
   const marks = shown.map((point, index) => {
@@ -382,7 +390,7 @@ function draw(kind, x, y, { view, names, ids, hasMore, lines }) {
   marks.unshift(...keys.map((key, number) => make("path", { class: `s${number}`, d: points.filter(({ line }) => line === key).map((point, index) => `${index ? "L" : "M"}${toX(point.x).toFixed(1)} ${toY(point.y).toFixed(1)}`).join("") })));
   if (isMap) marks.splice(0, marks.length, cutOff(marks), make("rect", { class: "sea", ...plot }));
   const [low, most] = extent(points.map(point => point.y));
-  const name = isMap ? `Map of ${all} places` : `${{ bar: "Bar", line: "Line", scatter: "Scatter" }[kind]} chart of ${y.name} by ${x.name}: ${points.length} values from ${said(low, y.unit)} to ${said(most, y.unit)}.`;
+  const name = isMap ? `Map of ${all} places` : `${{ bar: "Bar", line: "Line", scatter: "Scatter" }[kind]} chart of ${y.name} by ${named}: ${points.length} values from ${said(low, y.unit)} to ${said(most, y.unit)}.`;
   const drawing = make("svg", { class: `drawing ${kind}`, role: "img", "aria-label": name, width, height: top + height + 50, viewBox: `0 0 ${width} ${top + height + 50}` }, ...labels, ...marks);
   const [total, listed] = [x.texts.length, result.tBodies[0].rows.length], count = number => `${plain.format(number)} ${number === 1 ? "row" : "rows"}`;
   const notes = [
@@ -497,7 +505,7 @@ function showCharts(rows, hasMore = Boolean(chart.dataset.sql)) {
     if (!kind) return;
     drawnAt = chart.clientWidth;
     if (chart.dataset.sql) loadRows();
-    const drawn = draw(kind, found[x.value], found[y.value], { view, names, ids, hasMore, lines: kind === "line" ? series(found[x.value], found) : undefined })
+    const drawn = draw(kind, found[x.value], found[y.value], { view, names, ids, hasMore, words: kind === "bar" ? wordsOf(found[x.value], found) : [found[x.value]], lines: kind === "line" ? series(found[x.value], found) : undefined })
       ?? [make("p", { class: "note" }, "There is nothing to draw.")];
     if (kind !== "map") return figure.replaceChildren(...drawn);
     map.lastChild.replaceChildren(...drawn);

@@ -269,6 +269,13 @@ def charts(site):
     expect(page.locator("#chart path")).to_have_count(2)
     assert [line.count("L") for line in page.locator("#chart path").evaluate_all("lines => lines.map(line => line.getAttribute('d'))")] == [2, 2]
     expect(notes).to_have_text(["● DE ● FR"])
+    # Bars that share a text have the one that tells them apart, too, where there is one.
+    show("Bars")
+    bars = page.get_by_role("img", name="Bar chart of n by month, land: 6 values")
+    expect(bars.locator("g text:not(.value)")).to_have_text([f"2024-0{month} · {land}" for month in (1, 2, 3) for land in ("FR", "DE")])
+    expect(bars.locator(".axis").last).to_have_text("month, land")
+    page.goto(site.origin + address(f"SELECT land, n FROM ({lands})") + "#chart=bar")
+    expect(page.get_by_role("img", name="Bar chart of n by land: 6 values")).to_be_visible()
     page.goto(site.origin + address(f"SELECT month, n FROM ({lands})"))
     expect(views).to_have_text(["Table", "Bars"])
     # A result of texts has no chart, whatever the address says.
