@@ -208,6 +208,7 @@ showSaved();
 const chart = $("#chart"), result = $("#result table");
 const number = text => (text.trim() === "" ? NaN : Number(text));
 const isYear = text => /^(1\d|20)\d\d$|^2100$/.test(text);
+const namesYears = /(year|date|born|built|debut|died|established|founded|opened|published|released|since)$/i; // as in tables
 const isDate = text => isYear(text) || /^\d{4}-\d\d(-\d\d([T ][\d:.]+(Z|[+-]\d\d:?\d\d)?)?)?$/.test(text);
 
 /* The exact value of a cell, as text. */
@@ -223,7 +224,7 @@ function columns(all) {
     const kind = heading.matches(".number") ? "number"
       : known.length && known.every(isDate) ? "date" : known.length ? "text" : undefined;
     const values = kind === "date" ? texts.map(text => (text ? Date.parse(text) : NaN)) : texts.map(number);
-    const unit = kind === "number" && known.every(isYear) ? "year" : kind;
+    const unit = kind === "number" && namesYears.test(heading.textContent) && known.every(isYear) ? "year" : kind;
     return { name: heading.textContent, kind, unit, texts, values };
   });
 }

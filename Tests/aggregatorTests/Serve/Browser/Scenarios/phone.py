@@ -99,7 +99,9 @@ def run(site):
     top = page.locator(".search").bounding_box()["y"]
     page.get_by_role("button", name="Sync").tap()
     expect(page.locator(".sync-words")).to_have_text("249 countries synced")
-    # What it says is in the place of the heading for a while, so that nothing moves.
+    # What it says is below the name for a while, which makes room for it, so that nothing moves.
+    name, state = (page.locator(each).bounding_box() for each in ("h1", ".sync-state"))
+    assert name["y"] + name["height"] <= state["y"] + 2, (name, state)
     assert page.locator(".search").bounding_box()["y"] == top, top
     expect(page.locator(".sync-state")).to_be_hidden()
     page.goto(site.origin + "/sources/countries")
@@ -107,7 +109,7 @@ def run(site):
     page.get_by_text("Export", exact=True).tap()
     link = page.get_by_role("link", name="CSV", exact=True).first
     assert link.bounding_box()["height"] >= 40, link.bounding_box()
-    expect(page.get_by_role("button", name="Copy the command that exports")).to_be_visible()
+    expect(page.get_by_role("button", name="Copy the command that lists")).to_be_visible()
     # Its buttons are in the menu.
     panel = page.locator(".tools .panel:visible").bounding_box()
     for button in page.locator(".tools .panel .button:visible").all():

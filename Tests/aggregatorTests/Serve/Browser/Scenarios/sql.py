@@ -212,6 +212,9 @@ def charts(site):
     expect(ticks).to_have_text([*(f"{year}-{month}" for year in (2019, 2020) for month in ("01", "04", "07", "10")), "2021-01", *numbers])
     page.goto(site.origin + address(YEARS) + "#chart=line")
     expect(ticks).to_have_text([*map(str, range(1999, 2008)), "0", "500", "1,000", "1,500", "2,000", "2,500"])
+    # Not every number of four digits is a year.
+    page.goto(site.origin + address("SELECT 'a' AS name, 1056 AS n UNION ALL SELECT 'b', 1995") + "#chart=bar")
+    expect(page.locator("#chart .value")).to_have_text(["1,056", "1,995"])
     page.goto(site.origin + address(PLACES))
     expect(views.first).to_have_attribute("aria-current", "true")
     name = page.locator("#result tbody td").first.inner_text()
