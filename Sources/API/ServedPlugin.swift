@@ -742,7 +742,12 @@ extension ServedRecord {
     self.init(
       id: id, name: name, object: plugin.fields.object(of: record),
       summary: shown.filter { $0.field != nameField && !(isNumber && $0.field == idField) },
-      cells: columns.compactMap { line($0) },
+      cells: columns.compactMap { field in
+        var line = line(field, with: images)
+        let place = line.flatMap { images.firstIndex(of: $0.value) }
+        if let place { line?.images = [place + 1] }
+        return line
+      },
       card: plugin.layout.cardFields(among: plugin.fields).compactMap { field in
         line(field, with: images)
           // Null may mean that lists do not include it.

@@ -75,12 +75,28 @@ extension HTMLRenderer {
       """
     let cells = columns.enumerated().map { index, column -> HTML in
       if index == name { return link }
-      let value = record.cells.first { $0.field == column.id }
-        .map { HTML.external($0.value) ?? HTML.opaque($0.value) ?? HTML($0, in: numbers) }
+      let line = record.cells.first { $0.field == column.id }
+      let text = line.map {
+        HTML.external($0.value) ?? HTML.opaque($0.value) ?? HTML($0, in: numbers)
+      }
+      let value = line.flatMap { thumbnail($0, of: record, content, or: text) } ?? text
       return
         "<td\(attribute: "class", kind(of: column, content)) dir=\"auto\">\(value)</td>"
     }
     return "<tr>\(name == nil ? link : nil)\(cells)</tr>\n"
+  }
+
+  /// The first of the pictures whose addresses a cell has, in the place of these; `nil` for other values.
+  private func thumbnail(
+    _ line: ServedRecord.Line, of record: ServedRecord, _ content: SourceContent, or text: HTML?
+  ) -> HTML? {
+    guard let number = line.images.first else { return nil }
+    let address = WebAddress.image(
+      content.source.name, record.id, number: number, .small, content.query.cache)
+    let others: HTML? = line.images.count > 1 ? " +\(line.images.count - 1)" : nil
+    return """
+      <span class="picture" data-image="\(address)"><span class="address">\(text)</span></span>\(others)
+      """
   }
 
   /// How the list is shown, narrowed and taken away.

@@ -313,9 +313,7 @@ function thinned(points, placeOf) {
 async function loadRows() {
   const body = JSON.stringify({ sql: chart.dataset.sql });
   delete chart.dataset.sql;
-  const response = await fetch(`/api/v1/sql?format=ndjson&limit=${maxRows + 1}`, {
-    method: "POST", body, headers: { "Content-Type": "application/json" },
-  }).catch(() => ({}));
+  const response = await fetch(`/api/v1/sql?format=ndjson&limit=${maxRows + 1}`, { method: "POST", body, headers: { "Content-Type": "application/json" } }).catch(() => ({}));
   // The rows of the table stay drawn.
   if (!response.ok) return;
   const rows = (await response.text()).split("\n").filter(Boolean).map(line => JSON.parse(line));
@@ -439,9 +437,7 @@ function mapBox(view, show, { x, y }) {
     if (!event.ctrlKey) return;
     event.preventDefault();
     const { left, top, degrees } = scale();
-    zoomBy(2 ** (-Math.sign(event.deltaY) / 2), {
-      x: view.x + (event.clientX - left) * degrees, y: view.y - (event.clientY - top) * degrees,
-    });
+    zoomBy(2 ** (-Math.sign(event.deltaY) / 2), { x: view.x + (event.clientX - left) * degrees, y: view.y - (event.clientY - top) * degrees });
   };
   let held;
   const onpointerdown = event => {
@@ -449,13 +445,9 @@ function mapBox(view, show, { x, y }) {
     held = { x: view.x + event.clientX * scale().degrees, y: view.y - event.clientY * scale().degrees };
     box.setPointerCapture(event.pointerId);
   };
-  const onpointermove = event => {
-    if (held) move(held.x - event.clientX * scale().degrees, held.y + event.clientY * scale().degrees);
-  };
+  const onpointermove = event => { if (held) move(held.x - event.clientX * scale().degrees, held.y + event.clientY * scale().degrees); };
   const drop = () => { held = undefined; };
-  const button = (label, sign, factor) => make("button", {
-    type: "button", class: "button", "aria-label": label, onclick: () => zoomBy(factor),
-  }, sign);
+  const button = (label, sign, factor) => make("button", { type: "button", class: "button", "aria-label": label, onclick: () => zoomBy(factor) }, sign);
   const box = make("div", {
     class: "map-box", tabindex: "0", role: "group", "aria-label": "Map: plus and minus enlarge it, arrows move it, 0 shows the world",
     onkeydown, onwheel, onpointerdown, onpointermove, onpointerup: drop, onpointercancel: drop,

@@ -1082,6 +1082,27 @@ import Testing
     }
   }
 
+  @Test func `a table has the first picture in the place of its address`() {
+    func cell(_ images: [Int]) -> String {
+      var record = ServedRecord("1", "One")
+      var line = ServedRecord.Line(field: "image", label: "Image", value: "https://a.example/1.png")
+      line.images = images
+      record.cells = [line]
+      var listing = ServedListing(records: [record], summary: ListingSummary(count: 1))
+      listing.columns = [
+        FieldEntry(Field<ServedRecord>("image", "Image", \.name, about: "A field."))
+      ]
+      let content = SourceContent(source: MadeUpSource.heroes, query: ServedQuery(view: .table))
+      return pages.table(listing, content).text
+    }
+    let picture = #"data-image="/api/v1/heroes/1/image?size=small&#38;number=2""#
+    #expect(cell([2]).contains(picture) && !cell([2]).contains("+"))
+    #expect(cell([2, 1]).contains(picture) && cell([2, 1]).contains("</span></span> +1"))
+    // The address is there for those who cannot have it.
+    #expect(cell([2]).contains(#"<span class="address"><a href="https://a.example/1.png""#))
+    #expect(!cell([]).contains("data-image"))
+  }
+
   @Test func aListOfImagesIsShownAsPictures() {
     var line = ServedRecord.Line(field: "images", label: "Images", value: "https://a.example/1.png")
     line.isLink = true

@@ -42,6 +42,7 @@ def run(site):
     assert abs(room["width"] - room["height"]) <= 1, room
     waiting.close()
 
+    in_table(site)
     several(site)
 
     nobody = page.locator(".record", has_text="Nobody")
@@ -77,6 +78,29 @@ def run(site):
     expect(page.locator(".gallery:not(.plain)")).to_have_count(0)
     expect(page.locator(".record .picture").first).to_be_hidden()
     is_accessible(page)
+
+
+def in_table(site):
+    """A column of addresses of pictures has the pictures, and an address where its picture does not come."""
+    address = "/sources/products?view=table&fields=title,images"
+    page = site.open(address)
+    rows = page.locator("tbody.records tr")
+    other, kettle = rows.filter(has_not_text="Kettle").first, rows.filter(has_text="Kettle").first
+    page.route(f"**/{other.locator('.record').get_attribute('data-id')}/image?*", lambda route: route.fulfill(status=404))
+    page.reload()
+    kettle.scroll_into_view_if_needed()
+    image = kettle.locator("td .picture.loaded > img")
+    page.wait_for_function(IS_SHOWN, arg=image.element_handle())
+    assert "size=small&number=1" in image.get_attribute("src")
+    expect(kettle.locator("td").last).to_have_text("+4", use_inner_text=True)
+    other.scroll_into_view_if_needed()
+    expect(other.locator(".failed .address")).to_be_visible()
+    heights = rows.evaluate_all("all => all.map(row => row.offsetHeight)")
+    assert len(set(heights[:-1])) == 1, heights
+    is_accessible(page)
+    # Without the script, there are the addresses.
+    plain = site.open(address, java_script_enabled=False)
+    expect(plain.locator("td .address").first).to_be_visible()
 
 
 def several(site):
