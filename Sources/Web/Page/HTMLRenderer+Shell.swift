@@ -119,6 +119,7 @@ extension HTMLRenderer {
       (isReadOnly ? ["c"] : ["c", "d"], "copy the record\(isReadOnly ? "" : ", delete it")"),
       (["f", "v"], "show the filters, the next view"),
       (isReadOnly ? ["o"] : ["o", "s"], "sort the list\(isReadOnly ? "" : ", sync the source")"),
+      (["Shift Enter"], "sort by several columns, extend a range of bars"),
       (["Esc"], "close it, or leave the search"),
       (["Ctrl K"], "go to a page, a record or an action"), (["?"], "show these keys"),
     ]
