@@ -37,6 +37,18 @@ package struct API: Sendable {
   package func response(
     to request: ServerRequest, for path: RoutePath<APIPath>
   ) async throws -> ServerResponse {
+    guard path.pattern.isJSONOnly, request.method == "GET" else {
+      return try await answer(to: request, for: path)
+    }
+    try Format.requireJSON(for: request)
+    var response = try await answer(to: request, for: path)
+    response.set("Vary", "Accept")
+    return response
+  }
+
+  private func answer(
+    to request: ServerRequest, for path: RoutePath<APIPath>
+  ) async throws -> ServerResponse {
     switch path.pattern {
     case .root:
       try request.requireParameters(among: [])

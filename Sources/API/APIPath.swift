@@ -25,6 +25,15 @@ package enum APIPath: String, CaseIterable {
     case .restore: ["POST"]
     }
   }
+
+  /// True for what `GET` has in no other format.
+  var isJSONOnly: Bool {
+    switch self {
+    case .root, .sources, .search, .syncs, .record, .schemaChanges, .facets: true
+    // A sync may also be a stream of events.
+    case .sync, .sql, .list, .image, .restore, .changes, .summary: false
+    }
+  }
 }
 
 /// The paths that describe the server, and the one for agents, which describes itself.

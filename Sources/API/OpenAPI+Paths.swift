@@ -67,7 +67,7 @@ extension OpenAPI {
         + (sources.first(where: \.hasStore).map(selection(likeThatOf:)) ?? []),
       Answers(
         success: page(reference("schemas", "SearchPage")),
-        failures: [400, 401, 409, 429, 502, 503, 504]))
+        failures: [400, 401, 406, 409, 429, 502, 503, 504]))
     let query = parameter(
       "sql", requiredIn: "query",
       ["type": "string", "maxLength": .integer(ServedSQL.maxLength)],
@@ -96,18 +96,21 @@ extension OpenAPI {
       "root", "The sources, with a link to this document",
       Answers(
         success: response(
-          "The sources.", "application/json", reference("schemas", "SourcesPage"))))
+          "The sources.", "application/json", reference("schemas", "SourcesPage")),
+        failures: [401, 406]))
     let list = operation(
       "sources", "List the sources",
       Answers(
         success: response(
-          "The sources.", "application/json", reference("schemas", "SourcesPage"))))
+          "The sources.", "application/json", reference("schemas", "SourcesPage")),
+        failures: [401, 406]))
     let syncs = operation(
       "syncs", "The syncs that run, and the last one of each source",
       Answers(
         success: response(
           "The syncs, in the order of the sources.", "application/json",
-          reference("schemas", "SyncsPage"))))
+          reference("schemas", "SyncsPage")),
+        failures: [401, 406]))
     let health = operation(
       "health", "Check that the server runs",
       Answers(success: response("It runs.", "application/json", ["type": "object"]), failures: []))
@@ -202,7 +205,7 @@ extension OpenAPI {
     operation(
       "show", of: described, "Show one \(described.source.noun.word(for: 1))",
       parameters: [reference("parameters", "cache"), fields(of: described.source)],
-      Answers(success: page(described.page), failures: [400, 401, 404, 429, 502, 503, 504]))
+      Answers(success: page(described.page), failures: [400, 401, 404, 406, 429, 502, 503, 504]))
   }
 
   /// Removing an added source.
@@ -311,7 +314,7 @@ extension OpenAPI {
           """,
           "application/json",
           reference("schemas", "FacetsPage")),
-        failures: [400, 401, 503]))
+        failures: [400, 401, 406, 503]))
   }
 
   private static func summary(_ described: Source) -> JSON {
@@ -380,7 +383,7 @@ extension OpenAPI {
         success: response(
           "The changes that syncs have found.", "application/json",
           reference("schemas", "SchemaChangesPage")),
-        failures: [400, 401, 503]))
+        failures: [400, 401, 406, 503]))
   }
 
   // MARK: - Parts

@@ -113,7 +113,8 @@ extension OpenAPI {
           "fetchedAt": ["type": ["string", "null"], "format": "date-time"],
           "reason": described(
             "The code of the failure because of which the data is not live.", "string", "null"),
-          "endpoint": optionalText,
+          "endpoint": described(
+            "The URL of the service; null for records of several.", "string", "null"),
         ])),
       .init("Warning", object(["code": text, "source": optionalText, "message": text])),
       .init("SearchPage", page(of: hit, from: ["type": "null"], results: results)),

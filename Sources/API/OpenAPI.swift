@@ -182,7 +182,9 @@ package enum OpenAPI {
         "ETag", header("The tag of the answer, for `If-None-Match`.", ["type": "string"])),
       .init(
         "X-Aggregator-Origin",
-        header("The origin of the records.", ["type": "string", "enum": origins])),
+        header(
+          "The origin of the records; `mixed` if they have several.",
+          ["type": "string", "enum": origins])),
       .init("Allow", header("The methods of the path.", ["type": "string"])),
       .init(
         "WWW-Authenticate", header("The way to send the token: `Bearer`.", ["type": "string"])),

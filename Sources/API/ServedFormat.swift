@@ -24,12 +24,21 @@ extension Format {
       if weight > bestWeight { (best, bestWeight) = (format, weight) }
     }
     guard bestWeight > 0 else {
-      let types = served.map(\.mediaType) + files.map(\.mediaType)
-      throw Problem(
-        406, "notAcceptable", "the list is not available in a format of Accept",
-        hint: "accept one of \(types.joined(separator: ", "))")
+      let types = (served.map(\.mediaType) + files.map(\.mediaType)).joined(separator: ", ")
+      throw notAcceptable("the list", hint: "accept one of \(types)")
     }
     return best
+  }
+
+  /// Throws status 406 if the client does not accept JSON, which is all that there is.
+  static func requireJSON(for request: ServerRequest) throws(Problem) {
+    guard request.weight(ofType: json.mediaType) > 0 else {
+      throw notAcceptable("the answer", hint: "accept \(json.mediaType)")
+    }
+  }
+
+  private static func notAcceptable(_ what: String, hint: String) -> Problem {
+    Problem(406, "notAcceptable", "\(what) is not available in a format of Accept", hint: hint)
   }
 
   /// The type without parameters.

@@ -83,7 +83,7 @@ struct ModuleCode {
     }
     addresses = Addresses(of: manifest)
     let plugin = "\(module)Plugin.swift"
-    if manifest.paging.proof == .unproved {
+    if [.unproved, .presumed].contains(manifest.paging.proof) {
       notes.append(
         "paging: it is not proved, and no list will say so: compare their length in \(plugin)")
     }

@@ -49,7 +49,7 @@ struct PagingInference {
   }
 
   /// True for a number of rows that is more probably a page than a coincidence.
-  var isUsualSize: Bool { [10, 15, 20, 25, 30, 50, 100, 200, 250, 500, 1000].contains(rowCount) }
+  var isUsualSize: Bool { Manifest.Paging.usualSizes.contains(rowCount) }
 
   /// True if the response has as many rows as were asked for, or says itself that there are more.
   var saysMore: Bool {

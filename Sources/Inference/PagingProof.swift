@@ -100,7 +100,7 @@ extension Prober {
       && first.wordsOfPart == nil
     let isSaid = total == first.rows.count && first.exchange.saysTotal(rows: rows.path)
     if isSaid || isWhole && !inference.saysMore, !isGiven {
-      proposal.manifest.paging.proof = .single
+      proposal.manifest.paging.proof = !isSaid && inference.isUsualSize ? .presumed : .single
       proposal.note(
         "paging", "single",
         isSaid

@@ -611,7 +611,7 @@ package struct Prober: Sendable {
           ?? "no member is different in all rows"
         : "\(inference.repeated ?? "no member is named like an ID"); different in all rows: \(unique.prefix(5).joined(separator: ", "))"
       if !unique.isEmpty { proposal.choices["id"] = unique }
-      if mayNumberRows, description == nil, proposal.manifest.paging.proof == .single,
+      if mayNumberRows, description == nil, proposal.manifest.paging.isSingle,
         proposal.manifest.canNumberRows, rows.contains(where: \.isObject)
       {
         proposal.manifest.numbersRows = true
@@ -714,7 +714,7 @@ package struct Prober: Sendable {
 
   /// Warns of one response that has fewer rows than it says, or says that it is a part, if no others are read.
   private func warnOfMissing(_ proposal: inout Proposal, _ first: Sample) {
-    guard proposal.manifest.paging.proof == .single, proposal.manifest.file == nil, !first.isFile
+    guard proposal.manifest.paging.isSingle, proposal.manifest.file == nil, !first.isFile
     else { return }
     if let part = first.wordsOfPart { proposal.warnings.append("\(part): no others are read") }
     guard let total = proposal.manifest.total, let number = first.number(at: total),

@@ -226,6 +226,11 @@ extension Manifest {
       reply.total = response.total(inField: "Content-Range")
       if paging.proof != .unproved, response.isPartOfUnknown { reply.warnings.append(.partOfList) }
     }
+    if paging.step == nil, paging.proof == .presumed, reply.total == nil,
+      Manifest.Paging.usualSizes.contains(rows.count)
+    {
+      reply.warnings.append(.unproved)
+    }
     reply.hasMore = paging.more.flatMap { more in
       more.path.value(in: document)?.truth.map { $0 != more.isNegated }
     }

@@ -4,7 +4,16 @@ extension Manifest {
   /// The paging of a service.
   package struct Paging: Hashable, Sendable {
     /// The result of verifying the paging by reading a second page.
-    package enum Proof: String, Hashable, Sendable { case proved, unproved, single }
+    package enum Proof: String, Hashable, Sendable {
+      case proved, unproved, single
+      /// A single response in which as many rows came as a page often has: there may be more.
+      case presumed
+    }
+
+    package var isSingle: Bool { proof == .single || proof == .presumed }
+
+    /// Numbers of rows that are more probably a page than a coincidence.
+    package static let usualSizes: Set = [10, 15, 20, 25, 30, 50, 100, 200, 250, 500, 1000]
 
     /// The difference between the request of a page and that of the first; `nil` if it must still be inferred,
     /// and for a single response.
@@ -165,7 +174,7 @@ extension ManifestReader {
     }
     paging.hosts = try strings("hosts")
     paging.proof = try parsed(
-      "paging", "\"proved\", \"unproved\" or \"single\"", Manifest.Paging.Proof.init)
+      "paging", "\"proved\", \"unproved\", \"single\" or \"presumed\"", Manifest.Paging.Proof.init)
     paging.deepest = try value("deepest", "a number of records") {
       if case .integer(let deepest) = $0, 1...1_000_000_000 ~= deepest { deepest } else { nil }
     }

@@ -111,7 +111,8 @@ extension ManifestReader {
   /// Adds what a service says, and makes URLs absolute.
   fileprivate mutating func inherit(from service: [Member]) throws(SourceError) {
     let own = Set(values.keys)
-    let hasOwnStep = !own.isDisjoint(with: Self.stepKeys) || values["paging"]?.string == "single"
+    let isSingle = ["single", "presumed"].contains(values["paging"]?.string)
+    let hasOwnStep = !own.isDisjoint(with: Self.stepKeys) || isSingle
     for member in service where member.name != "base" {
       if member.name == "headers", let headers = values["headers"], headers.isObject {
         let names = Set(headers.members.map { $0.name.lowercased() })

@@ -259,6 +259,9 @@ import Testing
     #expect(found.sources["users"]?.provenance?.origin == "cached")
     // The cached users have no hit, so they do not count.
     #expect(found.provenance?.origin == "live")
+    // The services of several sources are not one.
+    #expect(found.sources["heroes"]?.provenance?.endpoint != nil)
+    #expect(found.provenance != nil && found.provenance?.endpoint == nil)
     #expect(found.page.count == found.items.count)
     // One request each: the first few of each are a page.
     #expect(services.requestCount(of: "heroes") == 1)

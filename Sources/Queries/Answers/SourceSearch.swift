@@ -155,8 +155,11 @@ extension ListingSummary {
       total: totals.count == answers.count ? totals.reduce(0, &+) : nil)
     // Sources without records contribute nothing to them, unless all are without.
     let contributing = answers.filter { $0.summary.count > 0 }
-    provenance = CombinedProvenance(
-      joining: (contributing.isEmpty ? answers : contributing).compactMap(\.summary.provenance))
+    let provenances = (contributing.isEmpty ? answers : contributing)
+      .compactMap(\.summary.provenance)
+    provenance = CombinedProvenance(joining: provenances)
+    // That of one source is not that of all records.
+    if Set(provenances.map(\.endpoint)).count > 1 { provenance?.endpoint = nil }
     warnings = answers.flatMap(\.summary.warnings)
     sources = answers.map { JSON.Member($0.source, $0.json) }
   }

@@ -63,7 +63,7 @@ package struct CombinedProvenance: Sendable {
   package private(set) var fetchedAt: Date?
   /// The reason why a better tier did not answer.
   package var reason: SourceError?
-  package private(set) var endpoint: String?
+  package var endpoint: String?
 
   package init(_ provenance: Provenance) {
     origin =

@@ -183,9 +183,11 @@ extension HTMLRenderer {
     let isClaim = query.query == nil && codes.contains { content.shortfall?.includes($0) == true }
     let sent = isClaim ? min(count, content.cachedCount ?? count) : count
     let part = sent < count ? "\(sent.grouped) of " : ""
-    // Records that were not searched may match.
+    // Records that were not searched may match; the total of a service counts them.
+    let isLeast = page.shortcoming != nil && (query.readsIndex || page.summary.total == nil)
+    let least = isLeast && count > 0 && part.isEmpty ? "At least " : ""
     let soFar = count == 0 && page.shortcoming != nil ? " so far" : ""
-    return "\(part)\(count == 0 ? "No" : count.grouped) \(noun.word(for: count))\(soFar)"
+    return "\(least)\(part)\(count == 0 ? "No" : count.grouped) \(noun.word(for: count))\(soFar)"
   }
 
   private func count(_ page: ServedListing, _ content: SourceContent) -> HTML {

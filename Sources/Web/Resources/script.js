@@ -511,7 +511,7 @@ function look() {
   if (rooms[0] && isNear(box.scrollTop - rooms[0]) && !box.dataset.failed && !isLoading()) showFrom(offset() - pageSize());
   if (link?.offsetParent && !link.dataset.failed && isNear(rest) && link.getBoundingClientRect().top < innerHeight + 600) loadMore(link);
   const [first, end] = total ? inSight() : [];
-  position.textContent = total ? `${number(first + 1)}–${number(Math.max(first + 1, end))} of ${number(total)}` : "";
+  position.textContent = total ? `${number(first + 1)}–${number(Math.max(first + 1, end))} of ${countText().data.startsWith("At least") ? "at least " : ""}${number(total)}` : "";
   // Browsers refuse to change the address all the time.
   clearTimeout(naming);
   naming = setTimeout(settle, 150);
@@ -1045,7 +1045,7 @@ const firstSeen = new Map();
 function paceWords(sync) {
   const { records = 0 } = sync.result;
   const now = { records, at: performance.now() / 1000, startedAt: sync.startedAt };
-  const first = firstSeen.get(sync.source);
+  const first = /^(?!rate limit \d)./.test(sync.waiting ?? "") ? undefined : firstSeen.get(sync.source);
   if (!first?.records || first.startedAt !== now.startedAt) firstSeen.set(sync.source, now);
   const [seconds, added] = [now.at - first?.at, records - first?.records];
   if (!(seconds >= 3 && added > 0) || first.startedAt !== now.startedAt) return "";
@@ -1077,7 +1077,7 @@ function syncWords(sync, noun, place) {
       return [!records ? "Starting…" : total ? `${number(records)} of ${number(total)} ${noun}${paceWords(sync)}`
         : `${amount}${totalOf(sync) ? `, ${number(totalOf(sync))} the last time` : ""}${paceWords(sync)}`,
         // In a row, the words are in the place of the amount. The rate of requests is not that of records.
-        !records && place && $(".dense .tone.cached", place)?.textContent.split(/[,;]/)[0], sync.waiting?.replace(/^rate limit (?=\d)/, "requests limited to ")].filter(Boolean).join(" · ");
+        !records && place && $(".dense .tone.cached", place)?.textContent.split(/, |;/)[0], sync.waiting?.replace(/^rate limit (?=\d)/, "requests limited to ")].filter(Boolean).join(" · ");
     case "done":
       if (complete || kind === "endless") return `${amount} synced`;
       return `${amount} synced, ${warnings.some(each => ["incomplete", "unproved"].includes(each.code)) ? "maybe not all" : `but not all: ${warnings[0]?.message ?? "the list did not end"}`}`;

@@ -577,6 +577,26 @@ import Testing
     }
     #expect(page([limited], ServedQuery(conditions: ["name=x"])).contains("<h2>No matches so far<"))
     #expect(page([]).contains(" data-announce>No heroes</p>"))
+    // The number of matches among cached records is not that of all; one that a service sends is.
+    func counted(_ query: ServedQuery, of total: Int?, isWhole: Bool = false) -> String {
+      var summary = ListingSummary(count: 1, total: total)
+      if !isWhole { summary.warnings = [SourceWarning("heroes", limited)] }
+      let records = [ServedRecord("1", "Kettle")]
+      return pages.page(
+        SourceContent(
+          source: MadeUpSource.heroes, query: query,
+          list: .success(ServedListing(records: records, summary: summary))))
+    }
+    let filtered = ServedQuery(conditions: ["name~x"])
+    for (html, words) in [
+      (counted(filtered, of: 463), "At least 463 heroes"),
+      (counted(.plain, of: nil), "At least 1 hero"),
+      (counted(filtered, of: 463, isWhole: true), "463 heroes"),
+      (counted(.plain, of: 20), "20 heroes"),
+    ] {
+      #expect(html.contains(">\(words)"))
+      #expect(html.contains("<title>\(words)"))
+    }
     #expect(page([], ServedQuery(conditions: ["name=x"])).contains("<h2>No matches</h2>"))
 
     var content = SourceContent(

@@ -74,6 +74,15 @@ import Testing
       }
     }
     #expect(try await server.get("/api/v1/countries", ["Accept": "text/html"]).status == 406)
+    // What is JSON only is refused, too, to who does not accept that.
+    let weights = [("text/csv", 406), ("text/csv, */*;q=0", 406), ("text/csv, */*", 200)]
+    for path in ["", "/sources", "/search?q=no", "/sync", "/countries/NO"] {
+      for (accept, status) in weights {
+        let reply = try await server.get("/api/v1\(path)", ["Accept": accept])
+        #expect(reply.status == status, "\(path): \(reply.text)")
+        #expect(reply.header("Vary")?.contains("Accept") == true)
+      }
+    }
     try await server.stop()
   }
 

@@ -99,6 +99,9 @@ def pace(site):
     # Its records are not the requests that a rate limits.
     waiting.append("rate limit 5/s: waiting 3 s")
     expect(words).to_have_text(re.compile(speed + " · requests limited to 5/s: waiting 3 s$"))
+    # While the service makes it wait, no time that is left is known, nor a rate.
+    waiting[0] = "rate limited by the service: waiting 22 s"
+    expect(words).to_have_text(re.compile(r"^[\d,]+ of 5,000 heroes · rate limited by the service: waiting 22 s$"))
     page.close()
 
 
