@@ -569,6 +569,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let status = try await store.status(of: name)
     (state.removedUpstream, state.deleted) = (status.removedUpstream, status.hidden)
     state.fetchedAt = try await plugin.oldestFetch(in: store)
+    state.lastFetchedAt = status.fetchedAt
     // Also of one that has come to its end without all records.
     state.syncedAt =
       try await plugin.recordStore(in: store).lastSync().completed ?? status.history?.syncedAt

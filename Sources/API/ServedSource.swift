@@ -366,6 +366,8 @@ package struct SourceState: Sendable {
   package var deleted = 0
   /// The time since which all cached records were fetched.
   package var fetchedAt: Date?
+  /// The time of the newest page; `nil` if it is unknown.
+  package var lastFetchedAt: Date?
   /// The time of the last complete sync.
   package var syncedAt: Date?
   /// The reason the service cannot be asked, and what to do.

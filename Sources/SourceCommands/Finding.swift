@@ -70,7 +70,9 @@ extension CommandContext {
       return Finding(
         "store", plugin.name, .failed, "records are of the future", "set the clock of this machine")
     }
-    let fetch = try await plugin.oldestFetch(in: store).map { "fetched \($0.age(at: Date()))" }
+    let fetch = try await plugin.oldestFetch(in: store).map {
+      LastSync.fetchWords($0, newest: status.fetchedAt, at: Date())
+    }
     let gap = try await plugin.gap(in: store)
     let reason = gap?.warning.warning.message
     let remedy = gap.map { gap in

@@ -18,6 +18,12 @@ package struct LastSync: Hashable, Sendable {
   /// The time after which what a sync has read is notably older than its end.
   package static let notableSeconds: TimeInterval = 60
 
+  /// `fetched 3 min ago`, which is the age of the oldest record; of records of notably different ages, it is called that.
+  package static func fetchWords(_ oldest: Date, newest: Date?, at now: Date) -> String {
+    let isMixed = newest.map { $0.timeIntervalSince(oldest) >= notableSeconds } ?? false
+    return "\(isMixed ? "oldest " : "")fetched \(oldest.age(at: now))"
+  }
+
   /// The time at which a sync last stored a page or came to its end, as far as that is known.
   package var stored: Date?
 

@@ -211,14 +211,14 @@ private struct StoreEntry: Entry {
     lastSync?.words(at: now).map { "\(id) \($0)" }
   }
 
-  /// The numbers that are not 0, and the age: `2 deleted · 3 pages · fetched 5 min ago`; `nil` for none.
+  /// The numbers that are not 0, and the age: `2 deleted · 3 pages · last fetched 5 min ago`; `nil` for none.
   private var others: String? {
     let counts = [
       (status.deleted, "deleted"), (status.removedUpstream, "removed upstream"),
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     let pages = [(status.pages, "page"), (status.history?.count ?? 0, "change")]
       .filter { $0.0 > 0 }.map { $0.0.of($0.1) }
-    let fetched = status.fetchedAt.map { "fetched \($0.age(at: Now.current.date))" }
+    let fetched = status.fetchedAt.map { "last fetched \($0.age(at: Now.current.date))" }
     let words = counts + pages + [fetched].compactMap(\.self)
     return words.isEmpty ? nil : words.joined(separator: " · ")
   }

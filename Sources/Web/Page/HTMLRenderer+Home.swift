@@ -214,8 +214,11 @@ extension HTMLRenderer {
     let amount = coverage.cached == 0 ? "No records" : "\(part.capitalizedFirst) cached"
     let cached = ([amount] + exceptions).joined(separator: ", ")
     let comma = exceptions.isEmpty ? ", " : "; "
+    let fetch = state.fetchedAt.map {
+      LastSync.fetchWords($0, newest: state.lastFetchedAt, at: now)
+    }
     guard let syncedAt = state.syncedAt else {
-      let age = state.fetchedAt.map { "\(comma)fetched \($0.age(at: now))" } ?? ""
+      let age = fetch.map { "\(comma)\($0)" } ?? ""
       let sync = source.isEndless || coverage.isComplete || isShort ? "" : "; not synced completely"
       return "\(cached)\(age)\(sync)"
     }
@@ -226,7 +229,7 @@ extension HTMLRenderer {
       || state.fetchedAt.map {
         abs($0.timeIntervalSince(syncedAt)) < LastSync.notableSeconds
       } ?? true
-    let age = isSync ? "" : state.fetchedAt.map { "fetched \($0.age(at: now)); " } ?? ""
+    let age = isSync ? "" : fetch.map { "\($0); " } ?? ""
     return "\(cached)\(comma)\(age)synced \(syncedAt.age(at: now))"
   }
 

@@ -896,7 +896,12 @@ import Testing
     #expect(home.contains(note))
     state.fetchedAt = MadeUpSource.now - 61
     #expect(home.contains(">9 cached, maybe not all; fetched 61 s ago</p>"))
-    state.fetchedAt = nil
+    // Others were fetched just now.
+    state.lastFetchedAt = MadeUpSource.now
+    #expect(home.contains(">9 cached, maybe not all; oldest fetched 61 s ago</p>"))
+    state.lastFetchedAt = MadeUpSource.now - 2
+    #expect(home.contains(">9 cached, maybe not all; fetched 61 s ago</p>"))
+    (state.fetchedAt, state.lastFetchedAt) = (nil, nil)
     state.coverage?.shortfall = Shortfall([.unproved])
     #expect(home.contains(">There may be further pages that are not read.</p>"))
     #expect(!home.contains("The last sync is"))
