@@ -75,12 +75,6 @@ package struct ServerResponse: Sendable {
       status == 200 && request.method == "GET"
       && header("Cache-Control")?.lowercased().contains("no-store") != true
     let tag = isTagged ? header("ETag") ?? Self.tag(of: bytes) : nil
-    if let tag, let known = request.header("If-None-Match") {
-      for candidate in wantsGzip ? [Self.gzipTag(tag), tag] : [tag]
-      where Self.matches(known, candidate) {
-        return response.notModified(candidate)
-      }
-    }
     if wantsGzip, let compressed = Gzip.compressed(bytes) {
       response.body = .bytes(compressed)
       response.set("Content-Encoding", "gzip")
@@ -88,14 +82,22 @@ package struct ServerResponse: Sendable {
     } else if let tag {
       response.set("ETag", tag)
     }
+    if let tag, let known = request.header("If-None-Match") {
+      for candidate in wantsGzip ? [Self.gzipTag(tag), tag] : [tag]
+      where Self.matches(known, candidate) {
+        return response.notModified(candidate)
+      }
+    }
     return response
   }
 
+  /// The response whose body libmicrohttpd leaves out, so that `Content-Length` is that of status 200 (RFC 9110, section 8.6).
   private func notModified(_ tag: String) -> ServerResponse {
     var response = self
     response.status = 304
-    response.body = .bytes([])
-    response.headers.removeAll { $0.name.lowercased() == "content-type" }
+    response.headers.removeAll {
+      ["content-type", "content-encoding"].contains($0.name.lowercased())
+    }
     response.set("ETag", tag)
     return response
   }

@@ -352,7 +352,7 @@ extension HTMLRenderer {
   }
 
   /// The least and the largest number, or the bounds of other ranges: `2010` and `2019` of `2010 to 2012` … `2016 to 2019`;
-  /// a range without a bound as it is, with what it ends with, such as `160 or more, up to 997`.
+  /// a range without a bound as it is, with what it ends with, such as `160 or more (up to 997)`.
   private func ends(of facet: Facet, _ content: SourceContent) -> [String] {
     guard let first = facet.values.first, let last = facet.values.last else { return [] }
     let words = [
@@ -362,7 +362,7 @@ extension HTMLRenderer {
     // A range without a bound is no wider than the others, wherever its numbers end.
     let ends = facet.ends.map { written($0, of: facet.field, content) }
     return zip(words, zip(["from", "up to"], ends + words)).map { words, end in
-      words.contains(" ") ? ends.isEmpty ? words : "\(words), \(end.0) \(end.1)" : end.1
+      words.contains(" ") ? ends.isEmpty ? words : "\(words) (\(end.0) \(end.1))" : end.1
     }
   }
 
@@ -433,7 +433,9 @@ extension HTMLRenderer {
         .joined(separator: " and ").safeLine
     }
     guard facet.isRange else { return (facet.values.count + facet.omitted).of("value") }
-    let ends = ends(of: facet, content)
+    // Beside no bars, the bounds of these say nothing.
+    let known = facet.ends.map { written($0, of: facet.field, content) }
+    let ends = known.isEmpty ? ends(of: facet, content) : known
     return ends.isEmpty ? nil : ends.joined(separator: " – ").safeLine
   }
 

@@ -1082,7 +1082,7 @@ function syncWords(sync, noun, place) {
       if (complete || kind === "endless") return `${amount} synced`;
       return `${amount} synced, ${warnings.some(each => ["incomplete", "unproved"].includes(each.code)) ? "maybe not all" : `but not all: ${warnings[0]?.message ?? "the list did not end"}`}`;
     case "cancelled": case "interrupted":
-      return `Stopped${records ? ` after ${amount}` : ""}${state === "interrupted" ? ", because the server ended" : ""}; ${records ? "the next sync goes on there" : "nothing was read"}`;
+      return `${sync.expected ? "A later sync stopped" : "Stopped"}${records ? ` after ${amount}` : ""}${state === "interrupted" ? ", because the server ended" : ""}; ${records ? "the next sync goes on there" : "nothing was read"}`;
     default: {
       const reason = error.message.replace(/^.*? failed \((\d{3})\)/, "the service answered $1");
       const kept = records ? `${amount} read so far stay cached; the next sync ${error.code === "noProgress" ? "starts over" : "goes on there"}`

@@ -88,7 +88,8 @@ final class RawClient: Sendable {
       throw Failure(description: "not a response: \(text)")
     }
     var response = Response(status: status, head: text, body: [])
-    if hasBody, let count = response.header("Content-Length").flatMap({ Int($0) }) {
+    // The length is that of what is not sent again.
+    if hasBody, status != 304, let count = response.header("Content-Length").flatMap({ Int($0) }) {
       response.body = try await receive { $0.count >= count ? count : nil }
     }
     return response

@@ -113,7 +113,7 @@ struct ServerEncodingTests {
       let second = response(headers: ["X-A": "a"]).encoded(
         for: request(["Accept-Encoding": encoding, "If-None-Match": list]))
       #expect(second.status == 304)
-      #expect(count(second) == 0)
+      #expect(count(second) == count(first))
       #expect(second.header("ETag") == tag)
       #expect(second.header("Vary") == "Accept-Encoding")
       #expect(second.header("X-A") == "a")
@@ -161,6 +161,8 @@ struct ServerEncodingTests {
       let known = try await client.get("/", "Accept-Encoding: gzip\r\nIf-None-Match: \(tag)\r\n")
       #expect(known.status == 304)
       #expect(known.header("ETag") == tag)
+      // The length is that of the answer that the client has, and nothing of it precedes the next answer.
+      #expect(known.header("Content-Length") == "\(raw.body.count)")
       let head = try await client.get("/", "Accept-Encoding: gzip\r\n", method: "HEAD")
       #expect(head.header("ETag") == tag)
       #expect(head.header("Content-Length") == "\(raw.body.count)")
