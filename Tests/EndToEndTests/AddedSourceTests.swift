@@ -306,7 +306,7 @@ import Testing
     let count = try await home.run("lamps list --all --refresh --count")
     #expect(count.status == 3 && !count.errors.contains("all 25 lamps are cached"), "\(count)")
     for (line, status) in [
-      ("lamps list --where id>0", 3), ("doctor lamps --offline", 0), ("sql SELECT 1 FROM lamps", 3),
+      ("lamps list --where id>0", 3), ("doctor lamps --offline", 3), ("sql SELECT 1 FROM lamps", 3),
     ] as [(String, Int32)] {
       let outcome = try await home.run(line)
       #expect(outcome.status == status, "\(line): \(outcome)")

@@ -76,15 +76,23 @@ import Testing
   @Test func `a search without results names the sources of which only a part was searched`()
     async throws
   {
-    let service = try FakeComicVine()
-    let home = try TestHome(service.settings)
-    #expect(try await home.run("heroes sync --max-pages 1").status == 3)
-    let outcome = try await home.run("search zzyzxq --source heroes,countries --offline")
-    let part = "only bundled sample data of countries, and a part of heroes"
+    let server = try LoopbackServer { request in
+      let page = request.query["page"].flatMap { Int($0) } ?? 1
+      let rows = (1...25).dropFirst((page - 1) * 10).prefix(10).map {
+        #"{"id": \#($0), "name": "lamp \#($0)"}"#
+      }
+      return .json(#"{"total": 25, "lamps": [\#(rows.joined(separator: ","))]}"#)
+    }
+    defer { server.stop() }
+    let home = try TestHome()
+    let added = try await home.run("sources add lamps \(server.baseURL)/lamps --rate off")
+    #expect(added.status == 0, "\(added)")
+    #expect(try await home.run("lamps sync --max-pages 1").status == 3)
+    let outcome = try await home.run("search zzyzxq --source lamps,countries --offline")
+    let part = "only bundled sample data of countries, and a part of lamps"
     #expect(
-      outcome.errors.hasPrefix("No countries or heroes match \"zzyzxq\" (\(part))\n"), "\(outcome)")
-    let total = FakeCharacter.cast.count
-    #expect(outcome.errors.contains(" of \(total) heroes are cached"), "\(outcome)")
+      outcome.errors.hasPrefix("No countries or lamps match \"zzyzxq\" (\(part))\n"), "\(outcome)")
+    #expect(outcome.errors.contains(" of 25 lamps are cached"), "\(outcome)")
   }
 
   @Test func `a filter names the sources that lack its field`() async throws {

@@ -450,8 +450,8 @@ import Testing
       "\"sync\" does not accept --max-pages\n\nDid you mean \"heroes sync --max-pages 2\"?\nhint: aggregator help heroes sync"
     ),
     (
-      "countries list --format jsonl",
-      "invalid value \"jsonl\" for --format: must be table, cards, markdown, tsv, csv, json, ndjson or yaml\n\nDid you mean \"--format ndjson\"?"
+      "countries list --format ndjsn",
+      "invalid value \"ndjsn\" for --format: must be table, cards, markdown, tsv, csv, json, ndjson or yaml\n\nDid you mean \"--format ndjson\"?"
     ),
     (
       "query save big countries list --where region=EU --sort -name",

@@ -186,7 +186,8 @@ struct SyncTests {
       #expect((coverage.cached, coverage.total, coverage.isComplete) == (30, 60, false))
       #expect(try await records.oldestFetch() == .day(seconds))
       // An answer has no total that the service has been seen not to send.
-      let page = try await records.records.page(PageRequest(limit: 10))
+      let page = try await records.recordsInPlaceOfService(areLast: true)
+        .page(PageRequest(limit: 10))
       #expect(page.total == nil)
       #expect(page.warnings.map(\.message) == ["limited to cached records: 30 of 60"])
     }

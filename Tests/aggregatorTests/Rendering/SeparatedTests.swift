@@ -102,7 +102,7 @@ import Testing
     #expect("\u{1B}=,".csvCell(isRaw: true) == "\"\u{1B}=,\"")
   }
 
-  @Test func `CSV and Markdown have values as they are, and are safe on a terminal`() {
+  @Test func `CSV has values as they are, Markdown has pictures of controls, and both are safe on a terminal`() {
     let name = "\u{1B}[2J a" + String(repeating: "\u{301}", count: 50) + "\u{200B}b"
     let hero = Hero(id: 1, name: name, realName: "a\r\nb\rc", publisher: nil)
     var listing = Listing.heroes
@@ -113,7 +113,7 @@ import Testing
     #expect(
       line(.csv, on: .plain(80)).utf8.elementsEqual(
         "name,realName\r\n\(name),\"a\r\nb\rc\"\r\n".utf8))
-    let markdown = name.replacing("[", with: "\\[")
+    let markdown = name.replacing("\u{1B}[", with: "␛\\[")
     #expect(
       line(.markdown, on: .plain(80)).utf8.elementsEqual(
         "| Name | Real name |\n| --- | --- |\n| \(markdown) | a<br>b<br>c |\n".utf8))

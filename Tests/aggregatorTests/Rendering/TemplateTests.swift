@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test func `values do not reach a terminal as commands`() throws {
-    #expect(try text(.tsv, "{name}") == "a|b\u{1B}[31m *<b>*\n")
+    #expect(try text(.tsv, "{name}") == "a|b␛[31m *<b>*\n")
     #expect(try text(.tsv, "{name}", onTerminal: true) == "a|b␛[31m *<b>*\n")
   }
 
