@@ -102,7 +102,8 @@ import Testing
     #expect("\u{1B}=,".csvCell(isRaw: true) == "\"\u{1B}=,\"")
   }
 
-  @Test func `CSV has values as they are, Markdown has pictures of controls, and both are safe on a terminal`() {
+  @Test func `CSV has values as they are, Markdown signs of controls; both are safe on a terminal`()
+  {
     let name = "\u{1B}[2J a" + String(repeating: "\u{301}", count: 50) + "\u{200B}b"
     let hero = Hero(id: 1, name: name, realName: "a\r\nb\rc", publisher: nil)
     var listing = Listing.heroes
