@@ -40,6 +40,8 @@ struct ListFileContents<Item: SourceRecord> {
 
     init(_ name: String, _ fields: [Field<Item>]) throws {
       directory = try TemporaryDirectory()
+      // It is written into a file that is there.
+      try Data().write(to: URL(filePath: Self.path(in: directory)))
       file = try SQLiteFile(Self.path(in: directory))
       table = try SQLiteTable(name, in: file, columns: fields)
     }
