@@ -399,15 +399,17 @@ if let tests = Context.environment["AGGREGATOR_ONLY"] {
 // All but JSON and texts is compiled for size. The optimiser makes no copies of generic functions where hardly a record
 // passes: elsewhere, a sync of products takes twice as long without them. Decision 31 has the measures.
 let small = [
-  "AggregatorAPI", "AggregatorArguments", "AggregatorCore", "AggregatorFiles",
-  "AggregatorFilters", "AggregatorFormats", "AggregatorKit",
+  "AggregatorAPI", "AggregatorCore", "AggregatorFiles", "AggregatorFilters", "AggregatorFormats",
   "AggregatorPostgres", "AggregatorQueries", "AggregatorSQLite", "AggregatorSelection",
-  "AggregatorServer", "AggregatorSettings", "AggregatorStore", "AggregatorSync",
+  "AggregatorServer", "AggregatorStore", "AggregatorSync",
   "AggregatorTerminal", "CountriesSource", "DeclaredSource",
   "HeroesSource", "ProductsSource", "UsersSource",
 ]
 let smallest = [
+  "AggregatorArguments",
   "AggregatorHTTP",
+  "AggregatorKit",
+  "AggregatorSettings",
   "AggregatorSinger",
   "AggregatorCommand",
   "AggregatorWeb",
