@@ -1141,17 +1141,20 @@ struct ProposalTests {
 
   @Test(arguments: [(10, true), (25, true), (9, false)])
   func `Rows in the number of a usual page may be one`(count: Int, isUsual: Bool) async throws {
-    let proposal = try await Self.propose(try Self.firstRows([], count: count))
+    let server = try Self.firstRows([], count: count)
+    defer { server.stop() }
+    let proposal = try await Self.propose(server)
     #expect(proposal.isPagingProved && proposal.manifest.paging.isSingle)
     // The doubt stays with the source, until its list is no longer as long as a page, or all of it was told to be.
     #expect(proposal.json["paging"] == (isUsual ? "presumed" : "single"))
     let doubts = isUsual ? ["there may be further pages that are not read"] : []
     #expect(try await Self.warnings(of: proposal.manifest) == doubts)
     let other = try Self.firstRows([], count: count + 1)
+    defer { other.stop() }
     var longer = proposal.manifest
     longer.url = "\(other.baseURL)"
     #expect(try await Self.warnings(of: longer) == [])
-    let told = try await Self.propose(try Self.firstRows([], count: count), isSingle: true)
+    let told = try await Self.propose(server, isSingle: true)
     #expect(try await Self.warnings(of: told.manifest) == [])
     let reason = proposal.evidence.first { $0.key == "paging" }?.reason ?? ""
     #expect(reason.contains("; \(count) rows may be one page of more") == isUsual, "\(reason)")

@@ -223,7 +223,7 @@ import Testing
         hint: aggregator sources edit lamps
 
         """)
-    let gap = "20 lamps are cached: the service lists no more than 20"
+    let gap = "20 of 25 lamps are cached: the service lists no more than 20"
     let listed = try await home.run(filter)
     #expect(listed.errors.contains(gap) && !listed.errors.contains("lamps sync"), "\(listed)")
     let asked = try await Binary.run(["sql", "SELECT count(*) FROM lamps"], in: home.sandbox)

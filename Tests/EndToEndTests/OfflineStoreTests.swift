@@ -77,7 +77,7 @@ import Testing
     try home.file.age(byDays: 30)
     #expect(try await home.run("heroes search spider -L 2").status == 0)
     let doctor = try await home.run("doctor --offline --json")
-    #expect(doctor.output.contains("heroes are cached; fetched 30 days ago"), "\(doctor)")
+    #expect(doctor.output.contains("heroes are cached; oldest fetched 30 days ago"), "\(doctor)")
     let rows = try await Binary.run(
       ["sql", "SELECT count(*) AS n FROM heroes; SELECT max(id) AS id FROM heroes"],
       environment: home.environment.merging(NextTests.terminal) { $1 }, in: home.sandbox)
