@@ -30,6 +30,8 @@ import Testing
   func `filters record by record`(format: String) async throws {
     let names = try await jq(".name", "countries list --offline -L2 \(format)")
     #expect(names.status == 0 && names.output == "Afghanistan\nAlbania\n", "\(names)")
+    let objects = try await jq("{name, code}", "countries list --offline -L1 \(format)")
+    #expect(objects.output == "{\"name\":\"Afghanistan\",\"code\":\"AF\"}\n", "\(objects)")
     let other = try await jq(".name", "countries list --offline --csv")
     #expect(other.status == 64 && other.errors.contains("--csv and --jq cannot"), "\(other)")
   }

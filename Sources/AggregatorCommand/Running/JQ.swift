@@ -98,9 +98,11 @@ struct JQ {
     input.rewind()
     var descriptors = [STDIN_FILENO: input.descriptor, STDERR_FILENO: errors.descriptor]
     descriptors[STDOUT_FILENO] = output?.descriptor
+    let isByLine = (try? OutputOptions(context.invocation, in: context).format) == .ndjson
     // The space keeps an expression that begins with a dash from being an option.
     let status = ExternalProgram.run(
-      [path, "-r", "-M", " " + expression], context.variables, descriptors: descriptors)
+      [path, isByLine ? "-rMc" : "-rM", " " + expression], context.variables,
+      descriptors: descriptors)
     return (status, Self.message(String(decoding: errors.bytes, as: UTF8.self)))
   }
 
