@@ -21,7 +21,7 @@ extension DataSource {
     Synced(base: self, recordStore: recordStore, searches: searching, renew: renew)
   }
 
-  /// Looks up records of a service that cannot in the store, if a complete sync has stored all of them.
+  /// Looks up records of a service that cannot, or is not asked, in the store, if a complete sync has stored all of them.
   ///
   /// The failure of one that is not there says that the service was not asked: it may have it since.
   ///
@@ -182,12 +182,17 @@ private struct SyncedLookup<Base: DataSource>: Decorator {
     _ id: Base.Item.ID, cachePolicy: CachePolicy
   ) async throws(SourceError) -> LookupResult<Base.Item> {
     do { return try await base.item(id, cachePolicy: cachePolicy) } catch {
-      guard error.code == .unsupported, !cachePolicy.refreshes else { throw error }
+      let isOffline = error.code == .offline
+      guard isOffline || error.code == .unsupported, !cachePolicy.refreshes else { throw error }
       guard try await recordStore.isSynced() else {
-        throw (try? await recordStore.missing(id)) ?? error
+        throw isOffline ? error : (try? await recordStore.missing(id)) ?? error
       }
-      do {
-        return try await StoredSource(recordStore: recordStore).item(id, cachePolicy: cachePolicy)
+      do throws(SourceError) {
+        let found = try await StoredSource(recordStore: recordStore).item(
+          id, cachePolicy: cachePolicy)
+        // The store answers in the place of the service, and says so.
+        guard !isOffline else { throw error }
+        return found
       } catch .notFound {
         throw try await recordStore.unasked(id, scanning: capacity, at: now())
       }

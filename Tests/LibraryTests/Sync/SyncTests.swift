@@ -343,6 +343,15 @@ struct SyncTests {
     #expect(
       error?.message == "notes record \"96\" not found among the 95 records cached 60 min ago; "
         + "the service was not asked")
+    let offline = ScriptedSource<Note>(
+      page: { _ throws(SourceError) in throw .because(.unreachable) },
+      item: { _ throws(SourceError) in throw .because(.offline) }
+    ).lookingUpSynced(in: records, now: today.now)
+    // A stored one is left to the store that stands in for the service.
+    for (id, code) in [(95, SourceError.Code.offline), (96, .notFound)] {
+      let error = await #expect(throws: SourceError.self) { try await offline.item(id) }
+      #expect(error?.code == code)
+    }
     // A lookup that looks through as many records as a sync has stored proves nothing: there may be others.
     for (capacity, remedy) in [
       (0, Remedy("notes sync", .command)), (95, Remedy("notes sync", .command)),
