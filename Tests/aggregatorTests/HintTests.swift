@@ -37,6 +37,22 @@ import Testing
     #expect(remark.warning.code == .cached && remark.isNote == (reason == nil))
   }
 
+  @Test(arguments: [(30, "fetched"), (600, "oldest fetched")])
+  func `the age of cached records of several times is that of the oldest`(
+    seconds: Double, words: String
+  ) throws {
+    let now = Date()
+    var outcome = ListingOutcome(of: HeroesPlugin(), at: now)
+    for age in [0, seconds] {
+      let provenance = Provenance(
+        .cached, fetchedAt: now.addingTimeInterval(age - 1200),
+        reason: SourceError(.unreachable, "cannot connect"))
+      outcome.add(Page<HeroesPlugin.Item>([], provenance: provenance), showing: 1)
+    }
+    let remark = try #require(outcome.allRemarks.last)
+    #expect(remark.warning.message.hasPrefix("cached, \(words) 20 min ago ("))
+  }
+
   @Test func `a key that is not named is only guessed if there is one`() {
     let error = SourceError(.invalidKey, "invalid API key", remedy: "get a new one")
     guard case .command("config set NOTES_KEY") = error.hint(settings: [name, key]),

@@ -472,7 +472,7 @@ package struct ListingOutcome: Sendable {
 
   private func reportAge(to diagnostics: Diagnostics, isNamed: Bool = false) {
     if let cached, stale == nil {
-      diagnostics.note("note: \(isNamed ? "\(source): " : "")cached, fetched \(cached.age)")
+      diagnostics.note("note: \(isNamed ? "\(source): " : "")cached, \(cached.age)")
     }
   }
 
@@ -584,8 +584,10 @@ package struct ListingOutcome: Sendable {
   /// The age of the oldest cached page, and the reason why the service was not used.
   private var cached: (age: String, reason: SourceError?)? {
     let cached = provenances.filter { $0.origin == .cached }
-    guard let oldest = cached.compactMap(\.fetchedAt).min() else { return nil }
-    return (oldest.age(at: now), cached.lazy.compactMap(\.reason).first)
+    let dates = cached.compactMap(\.fetchedAt)
+    guard let oldest = dates.min() else { return nil }
+    let age = LastSync.fetchWords(oldest, newest: dates.max(), at: now)
+    return (age, cached.lazy.compactMap(\.reason).first)
   }
 
   /// A warning if cached records replace the service's, a note if fresh ones are beside others; not for `--offline`.
@@ -596,7 +598,7 @@ package struct ListingOutcome: Sendable {
     let reason = reason(cached.reason)
     return Remark(
       warning: Warning(
-        .cached, "\(isMixed ? "partly " : "")cached, fetched \(cached.age)\(reason)"),
+        .cached, "\(isMixed ? "partly " : "")cached, \(cached.age)\(reason)"),
       hint: cached.reason?.hint(settings: settings),
       // Without a reason they are fresh.
       isNote: cached.reason == nil)
