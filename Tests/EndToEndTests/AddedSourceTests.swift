@@ -112,6 +112,15 @@ import Testing
     #expect(whole.requests.count == count + 1)
   }
 
+  @Test(arguments: ["--count", "--where id>0", "--sort id"])
+  func `a selection says why the store has not taken the first page`(option: String) async throws {
+    #expect(try await home.run("sources add lamps \(url) --rate off").status == 0)
+    let path = "\(try home.sandbox.write("mine", to: "file").path)/x.sqlite"
+    let outcome = try await home.run("lamps list \(option)", ["AGGREGATOR_STORE": path])
+    #expect(outcome.status == 74 && outcome.output == "", "\(outcome)")
+    #expect(outcome.errors.hasPrefix("error: lamps: cannot create \(path): "), "\(outcome)")
+  }
+
   @Test func `a search of all sources reads the first page where nothing is cached`() async throws {
     #expect(try await home.run("sources add lamps \(url) --rate off").status == 0)
     let line = "search lamp --source lamps --where id>0"

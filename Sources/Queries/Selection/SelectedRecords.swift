@@ -59,6 +59,10 @@ extension Plugin {
     guard await needsFirstPage(in: environment, cachePolicy) else { return nil }
     _ = try await source().page(PageRequest(limit: min(policy.largestPage, 100)))
     let isAll = (try? await environment.store?.coverage(of: name).isComplete) == true
+    if !isAll, let store = environment.store, (try? await store.status(of: name).isEmpty) == true {
+      // The page is not there if the store could not take it, for a reason that any change has.
+      _ = try await store.restore([], of: name)
+    }
     return "\(name): nothing was cached, so \(isAll ? "the list" : "its first page") was fetched"
   }
 
