@@ -465,7 +465,11 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
       summary, choosesLocal: !options.cachePolicy.mayAskService,
       at: environment.now())
     let hasMore = run.outcome.next != nil
-    return badge.map { Refreshed($0, count: count, of: query, hasMore: hasMore) }
+    var refreshed = badge.map { Refreshed($0, count: count, of: query, hasMore: hasMore) }
+    let failures = [SourceError.Code.storage, .busy].map { Warning.Code($0) }
+    refreshed?.failure =
+      summary.warnings.first { failures.contains($0.warning.code) }?.warning.message
+    return refreshed
   }
 
   package func record(_ id: String) async throws -> BrowsedRow {

@@ -310,7 +310,8 @@ package final class EffectRunner: Sendable {
     let name = source.name
     let end: BrowseEvent
     let start = ContinuousClock.now
-    let bar = ProgressBar(width: 80, hasUTF8: context.terminal.hasUTF8)
+    // Beside it is the key that stops it.
+    let bar = ProgressBar(width: 60, hasUTF8: context.terminal.hasUTF8)
     do {
       let report = try await source.sync(pages: pages) { [post] result in
         let count = result.added + result.changed + result.unchanged

@@ -137,6 +137,8 @@ package struct Refreshed: Sendable {
   /// The numbers of records that were not cached before, and that have other values now; `nil` if not compared.
   package var added: Int?
   package var changed: Int?
+  /// The reason for which the store has not taken it; `nil` if it has.
+  package var failure: String?
 
   /// True if it has all records of the service.
   var isWhole: Bool { query.nonBlank == nil && !hasMore }
@@ -169,7 +171,7 @@ package struct Refreshed: Sendable {
 
   /// True if the answer has all records of a list.
   func covers(_ list: ListState) -> Bool {
-    guard list.count <= count else { return false }
+    guard failure == nil, list.count <= count else { return false }
     let request = list.request
     return isWhole || !request.isFuzzy && request.query == query && request.condition.isEmpty
   }

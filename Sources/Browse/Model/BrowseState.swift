@@ -359,14 +359,24 @@ package struct BrowseState: Sendable {
 
   private func isRunning(_ work: Work) -> Bool { works.contains { $0.work == work } }
 
-  /// The progress of what a key has asked for, and whether Esc stops it.
-  var progress: (text: String, stops: Bool)? {
-    let takesEscape = prompt == nil && overlay == nil
+  /// The progress of what a key has asked for, and the key that stops it.
+  var progress: (text: String, stop: String?)? {
+    let takesKeys = prompt == nil && overlay == nil
     if let (work, start) = works.last {
-      return (Self.progress(work.rawValue, since: start, at: now), takesEscape)
+      return (Self.progress(work.rawValue, since: start, at: now), takesKeys ? "Esc stops" : nil)
     }
-    let stops = takesEscape && (source.sync == nil || source.syncStart != nil)
-    return source.progress(at: now).map { ($0, stops) }
+    let isKeyOfSync = source.sync != nil && source.askedAt == nil && !escapeStopsSync
+    let stop = isKeyOfSync ? answer == nil ? "S stops" : nil : "Esc stops"
+    return source.progress(at: now).map { ($0, takesKeys ? stop : nil) }
+  }
+
+  /// True if Esc has nothing to go back from but a sync, or that has fetched nothing so far.
+  private var escapeStopsSync: Bool {
+    let request = source.list.request
+    let isBack =
+      !isCardOpen && pane != .card && answer == nil && marked.isEmpty && request.query.isEmpty
+      && request.condition.isEmpty
+    return source.syncStart != nil || source.sync != nil && isBack
   }
 
   private static func progress(_ text: String, since start: Date, at now: Date) -> String {
@@ -473,9 +483,11 @@ package struct BrowseState: Sendable {
           ? incompleteness
           : answer?.isCut == true ? "others were not read" : showsValues ? doubt()?.text : nil
       let all = list.rows.isEmpty ? "complete" : "all of them"
+      let fetched = list.rows.isEmpty ? source.status.fetchedAt : nil
+      let age = fetched.map { LastSync.fetchWords($0, newest: nil, at: now) }
       notice = Notice(
         lack == nil ? .note : .warning,
-        "Wrote \(count.of("record")) to \(list.path) · \(lack ?? all)")
+        Self.joined(["Wrote \(count.of("record")) to \(list.path)", lack ?? all, age]))
     case .notWritten(let list, let notice, let isThere):
       end(.write)
       self.notice = notice
@@ -545,6 +557,7 @@ package struct BrowseState: Sendable {
         if refreshed.badge.kind == .live { source.endRefusal() }
       }
       if isAwaited { notice = refreshed.notice(of: name) }
+      if let failure = refreshed.failure { notice = Notice(.warning, "\(name): \(failure)") }
     case .failure(let failure):
       // A pause says why, and how long.
       if pause == nil { notice = Notice(.error, "\(name): \(failure.message)") }
@@ -894,7 +907,7 @@ package struct BrowseState: Sendable {
       return [.stop(work)]
     }
     if source.askedAt != nil { return stopRefresh() }
-    if source.syncStart != nil { return [.stopSync(source.name)] }
+    if escapeStopsSync { return [.stopSync(source.name)] }
     if isCardOpen {
       (isCardOpen, pane, cardTop) = (false, .list, 0)
     } else if pane == .card {

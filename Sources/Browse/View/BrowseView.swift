@@ -477,12 +477,12 @@ package struct BrowseView {
 
   private var message: Notice? {
     if let notice = drawn.state.notice ?? drawn.state.conditionPreview { return notice }
-    if let (progress, stops) = drawn.state.progress {
+    if let (progress, stop) = drawn.state.progress {
       // The progress names the source.
       let pause = drawn.state.pauseText.map {
         String($0.trimmingPrefix("\(drawn.state.source.name): "))
       }
-      let parts = [progress, stops ? "Esc stops" : nil, pause]
+      let parts = [progress, stop, pause]
       return Notice(.note, parts.compactMap(\.self).joined(separator: theme.separator))
     }
     if let pauseText = drawn.state.pauseText { return Notice(.warning, pauseText) }

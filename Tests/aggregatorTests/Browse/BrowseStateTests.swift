@@ -272,6 +272,26 @@ import Testing
     #expect(browsing.text.contains("heroes: refresh stopped"))
   }
 
+  @Test func `records that the store does not take are not called live, and the reason is said`()
+    throws
+  {
+    var browsing = opened(total: 0, isOffline: false)
+    var summary = ListingSummary(count: 1)
+    summary.provenance = CombinedProvenance(Provenance(.live, fetchedAt: BrowsingState.now))
+    let live = try #require(OriginBadge(summary, choosesLocal: false, at: BrowsingState.now))
+    var refreshed = Refreshed(live, count: 300)
+    browsing.handle(.refreshed("heroes", .success(refreshed)))
+    #expect(browsing.text.contains("Live"), "\(browsing.text)")
+    refreshed.failure = "the disk is full"
+    for key in [Key.down, .character("r")] {
+      browsing.press(key)
+      browsing.handle(.refreshed("heroes", .success(refreshed)))
+      browsing.answer(total: 0)
+      #expect(browsing.state.notice == Notice(.warning, "heroes: the disk is full"))
+      #expect(!browsing.text.contains("Live"), "\(browsing.text)")
+    }
+  }
+
   @Test func `a condition that the records refuse stays in its line, and the list as it was`() {
     var browsing = opened()
     browsing.press(.end)
@@ -708,10 +728,22 @@ import Testing
     browsing.state.now += 3
     #expect(browsing.text.contains("heroes: starting… 3 s · Esc stops"), "\(browsing.text)")
     #expect(browsing.press(.escape) == [.stopSync("heroes")])
-    // Later Esc goes back, as syncs of many pages run beside the input.
+  }
+
+  @Test func `Esc stops a running sync where it has nothing else to go back from`() {
+    var browsing = opened(isOffline: false)
+    browsing.press(.character("S"))
     browsing.handle(.syncing("heroes", progress: "heroes: page 3"))
+    browsing.press(.enter)
+    #expect(browsing.text.contains("heroes: page 3 · S stops"), "\(browsing.text)")
     #expect(!browsing.press(.escape).contains(.stopSync("heroes")))
-    #expect(!browsing.text.contains("Esc stops"), "\(browsing.text)")
+    #expect(browsing.text.contains("heroes: page 3 · Esc stops"), "\(browsing.text)")
+    browsing.press(.character(" "))
+    #expect(!browsing.press(.escape).contains(.stopSync("heroes")))
+    browsing.press(.character("/"))
+    #expect(!browsing.text.contains(" stops"), "\(browsing.text)")
+    browsing.press(.escape)
+    #expect(browsing.press(.escape) == [.stopSync("heroes")])
   }
 
   @Test func `the next page is not asked for where there is none`() {
@@ -1461,6 +1493,13 @@ import Testing
     (status.gap, status.isComplete) = (nil, true)
     browsing.handle(.status("heroes", status), .written(list, 300))
     #expect(browsing.state.notice?.text == "Wrote 300 records to heroes.csv · complete")
+    status.fetchedAt = BrowsingState.now.addingTimeInterval(-780)
+    browsing.handle(.status("heroes", status), .written(list, 300))
+    #expect(
+      browsing.state.notice?.text
+        == "Wrote 300 records to heroes.csv · complete · fetched 13 min ago")
+    status.fetchedAt = nil
+    browsing.handle(.status("heroes", status))
     browsing.handle(.written(list, 299, missing: 1))
     #expect(
       browsing.state.notice?.text
