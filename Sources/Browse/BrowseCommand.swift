@@ -32,11 +32,13 @@ extension Command {
     }
     let name = invocation.arguments.first
     if let name { _ = try context.catalog.plugin(named: name) }
-    let environment = try context.environment()
+    var environment = try context.environment()
     environment.warnIfNoStore(context.diagnostics)
     // It would be drawn over the screen.
     ProgressLine.close()
-    let browser = try RecordBrowser(of: context.catalog.plugins, in: environment, context)
+    let failure = invocation.has(.offline) ? nil : await environment.replaceMissingStore()
+    var browser = try RecordBrowser(of: context.catalog.plugins, in: environment, context)
+    browser.failure = failure
     return try await browser.run(opening: name) { request in
       request.query = invocation.arguments.dropFirst().joined(separator: " ")
       request.condition = invocation.texts(.condition).joined(separator: " and ")

@@ -11,6 +11,8 @@ package struct RecordBrowser {
   private let session: BrowseSession
   private let hasPictures: Bool
   private let reading: Reading
+  /// The reason for which the store ends with the session; `nil` if it does not.
+  var failure: SourceError?
 
   /// The records that are shown, and whether the service may be asked for them.
   enum Reading { case service, local, deleted }
@@ -113,7 +115,14 @@ package struct RecordBrowser {
       state.history[kind] = Array(newest.reversed())
     }
     let first = state.start(name, change)
-    try sources.first { $0.name == state.source.name }?.check(state.source.list.request)
+    do throws(CommandError) {
+      try sources.first { $0.name == state.source.name }?.check(state.source.list.request)
+    } catch {
+      var error = error
+      // Nobody has named it.
+      if name == nil { error.message = "\(state.source.name): \(error.message)" }
+      throw error
+    }
     try await show(state, first)
     return .success
   }
@@ -149,12 +158,16 @@ package struct RecordBrowser {
     // The loop has a thread of its own: reading and drawing wait for the terminal.
     let (effects, continuation) = AsyncStream<BrowseEffect>.makeStream()
     for effect in first { continuation.yield(effect) }
+    if let failure {
+      let words = "\(failure.description); records are kept until you leave"
+      session.post(.notice(Notice(.warning, words)))
+    }
     SystemThread.start { [session] in
       session.run(state) { continuation.yield($0) }
       continuation.finish()
     }
     for await effect in effects { runner.perform(effect) }
-    for name in await runner.finish() {
+    for name in await runner.finish() where failure == nil {
       let command = context.diagnostics.command("\(name) sync")
       context.diagnostics.note("Interrupted; progress saved. Resume with: \(command)")
     }
