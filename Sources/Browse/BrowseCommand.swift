@@ -32,13 +32,11 @@ extension Command {
     }
     let name = invocation.arguments.first
     if let name { _ = try context.catalog.plugin(named: name) }
-    var environment = try context.environment()
+    let environment = try context.environment()
     environment.warnIfNoStore(context.diagnostics)
     // It would be drawn over the screen.
     ProgressLine.close()
-    let failure = invocation.has(.offline) ? nil : await environment.replaceMissingStore()
-    var browser = try RecordBrowser(of: context.catalog.plugins, in: environment, context)
-    browser.failure = failure
+    let browser = try RecordBrowser(of: context.catalog.plugins, in: environment, context)
     return try await browser.run(opening: name) { request in
       request.query = invocation.arguments.dropFirst().joined(separator: " ")
       request.condition = invocation.texts(.condition).joined(separator: " and ")

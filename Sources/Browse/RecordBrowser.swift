@@ -11,8 +11,6 @@ package struct RecordBrowser {
   private let session: BrowseSession
   private let hasPictures: Bool
   private let reading: Reading
-  /// The reason for which the store ends with the session; `nil` if it does not.
-  var failure: SourceError?
 
   /// The records that are shown, and whether the service may be asked for them.
   enum Reading { case service, local, deleted }
@@ -158,16 +156,12 @@ package struct RecordBrowser {
     // The loop has a thread of its own: reading and drawing wait for the terminal.
     let (effects, continuation) = AsyncStream<BrowseEffect>.makeStream()
     for effect in first { continuation.yield(effect) }
-    if let failure {
-      let words = "\(failure.description); records are kept until you leave"
-      session.post(.notice(Notice(.warning, words)))
-    }
     SystemThread.start { [session] in
       session.run(state) { continuation.yield($0) }
       continuation.finish()
     }
     for await effect in effects { runner.perform(effect) }
-    for name in await runner.finish() where failure == nil {
+    for name in await runner.finish() {
       let command = context.diagnostics.command("\(name) sync")
       context.diagnostics.note("Interrupted; progress saved. Resume with: \(command)")
     }

@@ -36,11 +36,9 @@ struct RecordPicker<P: Plugin> {
       let status = try await environment.requiredStore().status(of: plugin.name)
       guard status.deleted > 0 else { return [] }
     }
-    let failure = isOffline ? nil : await environment.replaceMissingStore()
-    var browser = try RecordBrowser(
+    let browser = try RecordBrowser(
       of: [plugin], in: environment, context, on: device,
       picking.areDeleted ? .deleted : isOffline ? .local : .service)
-    browser.failure = failure
     return try await browser.pick(
       picking, matching: query,
       where: context.invocation.texts(.condition).joined(separator: " and "))

@@ -61,18 +61,6 @@ extension PluginEnvironment {
     guard store == nil else { return }
     diagnostics.warning("caching is disabled: no directory for the store", hint: Self.remedy)
   }
-
-  /// Takes a store that ends with the run if there is none yet and none can be created, and returns the reason.
-  package mutating func replaceMissingStore() async -> SourceError? {
-    guard let store, let facts = try? await store.capabilities.database?.facts(),
-      facts.bytes == nil
-    else { return nil }
-    do throws(SourceError) { _ = try await store.restore([], of: "browse") } catch {
-      self.store = (try? SQLiteStore.temporary()) ?? store
-      return error
-    }
-    return nil
-  }
 }
 
 extension SQLiteStore {

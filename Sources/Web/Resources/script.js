@@ -952,7 +952,7 @@ function changeCount(change) {
 
 /* -- Syncs: the server runs them, and every page shows those that are under way -- */
 
-let syncs = new Map(), hasLooked = false, asking;
+let syncs = new Map(), hasLooked = false, asking, unanswered = 0;
 
 /* The sources whose syncs this page has started or stopped, each with true after the answer to that. */
 const started = new Map();
@@ -982,8 +982,10 @@ async function showSyncs() {
     if (syncAll()) showStop(syncAll(), running().length > 1 && "Stop all");
     over.forEach(ended);
     if (!over.length) await renewSources();
-  } catch {
-    // The server is asked again.
+    unanswered = 0;
+  } catch (error) {
+    // The server is asked again; what is shown of syncs is not known to be so any more.
+    if (++unanswered === 3 && running().length) toast(words(error));
   }
   if (!document.hidden) asking = setTimeout(showSyncs, running().length ? 500 : 2000);
 }

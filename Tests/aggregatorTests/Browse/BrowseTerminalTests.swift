@@ -495,22 +495,6 @@ struct BrowseTerminalTests {
     #expect(try await run.outcome().ending == .exit(0))
   }
 
-  @Test func `a store that cannot be created is named, and the records are shown without it`()
-    async throws
-  {
-    let server = try LoopbackServer { _ in .json(#"[{"id": 1, "name": "kettle"}]"#) }
-    let line = "sources add goods \(server.baseURL)/x --rate off --single"
-    try #require(try await home.run(line).status == 0)
-    let file = try home.sandbox.write("mine", to: "file").path
-    let run = try start("browse goods", ["AGGREGATOR_STORE": "\(file)/x.sqlite"])
-    var screen = EmulatedScreen()
-    await terminal.wait(for: "kettle", on: &screen)
-    await terminal.wait(for: "cannot create", on: &screen)
-    terminal.type("q")
-    #expect(try await run.outcome().ending == .exit(0))
-    #expect(try home.sandbox.text(of: "file") == "mine")
-  }
-
   @Test func `a field of no source that was named is one of the source that is shown`()
     async throws
   {

@@ -47,6 +47,19 @@ def short(site):
     page.close()
 
 
+def lost(site):
+    """A server that does not answer any more has no sync of which anything is known."""
+    page = site.context().new_page()
+    site.may_fail = True
+    job = {"source": "countries", "state": "running", "startedAt": "2026-01-01T00:00:00Z", "result": {"kind": "full", "records": 20}}
+    page.route("**/api/v1/sync", lambda route: route.fulfill(json={"items": [job]}))
+    page.goto(site.origin + "/sources/countries")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    page.route("**/api/v1/sync", lambda route: route.abort())
+    expect(page.locator("#toast")).to_contain_text("Cannot reach aggregator")
+    page.close()
+
+
 def at_once(site):
     """A sync that has ended before the first look at it is noticed, also in the second in which the one before began."""
     result = {"kind": "full", "records": 250, "complete": True, "added": 0, "changed": 0, "unchanged": 250}
@@ -290,3 +303,4 @@ def run(site):
     failed |= {"expected": 2000}
     page.reload()
     expect(page.locator(".sync-words")).to_have_text("A later sync stopped after 1,250 heroes; the next sync goes on there")
+    lost(site)
