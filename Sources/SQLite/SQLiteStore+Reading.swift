@@ -2,6 +2,7 @@ public import AggregatorCore
 import AggregatorFiles
 package import AggregatorFoundation
 public import AggregatorStore
+package import AggregatorText
 import CAggregatorSQLite
 
 extension SQLiteStore {
@@ -227,6 +228,10 @@ package struct StoredID: Sendable {
 
   /// The record; `nil` if only its deletion is stored.
   package let json: Data?
+
+  fileprivate init(_ row: borrowing Statement) {
+    (id, json) = (row.text(0) ?? "", row.isNull(1) ? nil : row.data(1))
+  }
 }
 
 extension SQLiteStore {
@@ -235,13 +240,18 @@ extension SQLiteStore {
   /// It waits for no lock, creates no file and leaves a damaged one in place.
   ///
   /// Prefixes are compared byte by byte. Without `areDeleted` it reads IDs neither deleted nor removed
-  /// upstream. Returns the first in byte order; `nil` if there is a file that cannot be read.
+  /// upstream. Returns the first in byte order and the last one; `nil` if there is a file that cannot be read.
+  ///
+  /// - Parameter name: The beginning of a line of the records' texts, one of which is the name, in the place of that of
+  ///   their IDs. One of one or two letters finds nothing where every text would be read for long.
   package func readWithoutWaiting(
-    _ source: String, idsFrom prefix: String, areDeleted: Bool, atMost limit: Int
+    _ source: String, idsFrom prefix: String, named name: FoldedText? = nil, areDeleted: Bool,
+    atMost limit: Int
   ) -> [StoredID]? {
     guard FileIdentity(file.path) != nil else { return [] }
     do throws(SQLiteFailure) {
       guard var connection = try file.openWithoutWaiting() else { return nil }
+      if let name { return try connection.ids(of: source, named: name.searchable, atMost: limit) }
       return try connection.ids(of: source, from: prefix, areDeleted: areDeleted, atMost: limit)
     } catch {
       return nil
@@ -277,23 +287,56 @@ extension Connection {
     guard let number = try number(of: source) else { return [] }
     // The last text in byte order that begins with the prefix.
     let end = "\(prefix)\u{10FFFF}"
-    let read = { (row: borrowing Statement) in
-      StoredID(id: row.text(0) ?? "", json: row.isNull(1) ? nil : row.data(1))
-    }
-    if areDeleted {
+    var found =
+      areDeleted
+      ? try rows(
+        """
+        WITH found AS NOT MATERIALIZED (
+          SELECT t.id, r.json FROM tombstones t
+          LEFT JOIN records r ON r.source = t.source AND r.id = t.id
+          WHERE t.source = ?1 AND t.id >= ?2 AND t.id < ?3)
+        SELECT * FROM (SELECT * FROM found ORDER BY id LIMIT ?4) UNION
+        SELECT * FROM (SELECT * FROM found ORDER BY id DESC LIMIT 1) ORDER BY 1
+        """, number, prefix, end, limit, read: StoredID.init)
+      : try rows(
+        """
+        WITH found AS NOT MATERIALIZED (
+          SELECT r.id, r.json FROM records r
+          WHERE r.source = ?1 AND r.id >= ?2 AND r.id < ?3 AND r.removed_upstream IS NULL
+            AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = r.source AND t.id = r.id))
+        SELECT * FROM (SELECT * FROM found ORDER BY id LIMIT ?4) UNION
+        SELECT * FROM (SELECT * FROM found ORDER BY id DESC LIMIT 1) ORDER BY 1
+        """, number, prefix, end, limit, read: StoredID.init)
+    // All begin with what the first and the last one have in common, which shells insert.
+    if found.count > limit { found.remove(at: limit - 1) }
+    return found
+  }
+
+  fileprivate mutating func ids(
+    of source: String, named name: String, atMost limit: Int
+  ) throws(SQLiteFailure) -> [StoredID] {
+    guard let number = try number(of: source) else { return [] }
+    let range = PositionRange(of: number)
+    guard name.unicodeScalars.count < 3 else {
+      let quoted = name.replacing("\"", with: "\"\"")
       return try rows(
         """
-        SELECT t.id, r.json FROM tombstones t
-        LEFT JOIN records r ON r.source = t.source AND r.id = t.id
-        WHERE t.source = ?1 AND t.id >= ?2 AND t.id < ?3 ORDER BY t.id LIMIT ?4
-        """, number, prefix, end, limit, read: read)
+        SELECT r.id, r.json FROM search JOIN records r ON r.position = search.rowid
+        WHERE search MATCH ?1 AND search.rowid > ?2 AND search.rowid <= ?3
+          AND r.removed_upstream IS NULL
+          AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = r.source AND t.id = r.id)
+        LIMIT ?4
+        """, "^ \"\(quoted)\" OR \"\n\(quoted)\"", range.start, range.end, limit,
+        read: StoredID.init)
     }
+    guard try recordCount(of: number) <= 50_000 else { return [] }
     return try rows(
       """
       SELECT r.id, r.json FROM records r
-      WHERE r.source = ?1 AND r.id >= ?2 AND r.id < ?3 AND r.removed_upstream IS NULL
+      WHERE r.position > ?2 AND r.position <= ?3
+        AND instr(char(10) || r.folded, char(10) || ?1) > 0 AND r.removed_upstream IS NULL
         AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = r.source AND t.id = r.id)
-      ORDER BY r.id LIMIT ?4
-      """, number, prefix, end, limit, read: read)
+      LIMIT ?4
+      """, name, range.start, range.end, limit, read: StoredID.init)
   }
 }

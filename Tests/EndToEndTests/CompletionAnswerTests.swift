@@ -69,6 +69,29 @@ import Testing
     #expect(try await home.complete("products restore d").output == "")
   }
 
+  @Test func `names are found among all records, and none is offered as the only one by mistake`()
+    async throws
+  {
+    var titles = Dictionary(uniqueKeysWithValues: (0..<2500).map { ("i\($0)", "Item \($0)") })
+    titles.merge(["z1": "Zest A", "z2": "Zest B", "z3": "Zest C", "z4": "Zest C"]) { $1 }
+    let home = try await PopulatedHome(titles)
+    #expect(
+      try await home.complete("products show Ze").output
+        == "Zest \t4 records\nZest A\tz1\nZest B\tz2\n")
+    #expect(try await home.complete("products show Zest\\ A").output == "Zest A\tz1\n")
+    #expect(try await home.complete("products show zest\\ a").output == "zest a\tz1\n")
+    // More than are read: what is typed keeps the shell from going on.
+    for beginning in ["It", "Item"] {
+      let lines = try await home.complete("products show \(beginning)").lines
+      #expect(lines.count == 201 && lines.first == "\(beginning)\tand more", "\(lines.prefix(3))")
+    }
+    let lines = try await home.complete("products show Item\\ 24").lines
+    #expect(lines.count == 111, "\(lines.prefix(3))")
+    // The common beginning is itself one of the names.
+    let cut = try await home.complete("products show Item\\ 2").lines
+    #expect(cut.count >= 200 && cut.first?.hasPrefix("Item 2\t") == true, "\(cut.prefix(3))")
+  }
+
   @Test func `saved queries are completed as what they run`() async throws {
     let home = try await PopulatedHome(["a1": "Lamp", "a2": "Chair"])
     try home.household.sandbox.write(
@@ -122,6 +145,7 @@ import Testing
     let ids = (1000..<1500).map(String.init)
     let home = try await PopulatedHome(Dictionary(uniqueKeysWithValues: ids.map { ($0, "x") }))
     #expect(try await home.complete("products show ").lines.count == 200)
+    #expect(try await home.complete("products show ").lines.last == "1499\tx")
     #expect(try await home.complete("products show 149").lines.count == 10)
     #expect(try await home.complete("products show 1499").lines == ["1499\tx"])
   }

@@ -81,8 +81,9 @@ package struct CompletionAnswer {
 
 extension Completer.CompletionContext {
   private static let maxCount = 200
-  /// The most records whose values are read, and the longest time for that.
+  /// The most records whose values or names are read, and the longest time for that.
   private static let maxRecords = 2000
+  private static let maxNames = 1000
   private static let maxTime = Duration.milliseconds(30)
 
   /// Records and session names, read without waiting for locks; none if they cannot be read.
@@ -104,10 +105,11 @@ extension Completer.CompletionContext {
         plugin?.candidates(
           in: store(), from: beginning, areDeleted: areDeleted, atMost: maxCount) ?? []
       guard !areDeleted, !beginning.isEmpty else { return ids }
-      let names =
-        plugin?.namedCandidates(
-          in: store(), from: beginning, atMost: maxRecords, until: .now + maxTime) ?? []
-      return ids + names.prefix(maxCount - ids.count)
+      var names =
+        plugin?.names(in: store(), from: beginning, atMost: maxNames, until: .now + maxTime)
+        ?? NamesBegun()
+      names.maxCount = maxCount - ids.count
+      return ids + names.candidates(from: beginning, besideOthers: !ids.isEmpty)
     } sessions: {
       guard let settings = settings(), let state = try? context.directories(settings).state else {
         return []
@@ -150,38 +152,44 @@ extension Plugin {
     }
   }
 
-  /// The names that begin as typed, in any case, with the IDs of their records; none that several records have.
-  fileprivate func namedCandidates(
+  /// The names that begin as typed, in lower case where that is typed, with their records.
+  fileprivate func names(
     in store: SQLiteStore?, from typed: String, atMost count: Int,
     until end: ContinuousClock.Instant
-  ) -> [Candidate] {
+  ) -> NamesBegun {
     let shown = fields.filter(\.isShown)
-    let lowercase = typed.lowercased()
-    var ids: [String: String] = [:]
-    var repeated: Set<String> = []
-    for (index, record) in known(to: store, atMost: count).enumerated() {
-      guard index < 500 || ContinuousClock.now < end else { break }
-      guard let name = record.item().flatMap(shown.name(of:)),
-        name.lowercased().hasPrefix(lowercase)
-      else { continue }
-      // Lower case stays: a shell replaces only what follows the word.
-      let word = typed == lowercase ? name.lowercased() : name
-      if ids.updateValue(record.id, forKey: word) != nil { repeated.insert(word) }
+    let isLowercase = typed == typed.lowercased()
+    let records = known(to: store, named: FoldedText(typed), atMost: count + 1)
+    var names = NamesBegun()
+    names.isPart = records.count > count
+    for (index, record) in records.prefix(count).enumerated() {
+      guard index < 500 || ContinuousClock.now < end else {
+        names.isPart = true
+        break
+      }
+      guard let name = record.item().flatMap(shown.name(of:)) else { continue }
+      // A shell replaces only what follows the word.
+      let word = isLowercase ? name.lowercased() : name
+      if word.begins(with: typed), name != record.id {
+        names.ids[word, default: []].append(record.id)
+      }
     }
-    return ids.filter { !repeated.contains($0.key) && $0.key != $0.value }
-      .sorted { $0.key < $1.key }.map { Candidate($0.key, $0.value) }
+    return names
   }
 
   /// The cached records, each decoded when it is used; the bundled ones if none are cached, as in lists.
   private func known(
-    to store: SQLiteStore?, from beginning: String = "", areDeleted: Bool = false, atMost count: Int
+    to store: SQLiteStore?, from beginning: String = "", named name: FoldedText? = nil,
+    areDeleted: Bool = false, atMost count: Int
   ) -> [(id: String, item: () -> Item?)] {
-    func read(_ beginning: String, _ areDeleted: Bool, _ count: Int) -> [StoredID]? {
+    func read(
+      _ beginning: String, _ areDeleted: Bool, _ count: Int, named name: FoldedText? = nil
+    ) -> [StoredID]? {
       guard let store else { return nil }
       return store.readWithoutWaiting(
-        name, idsFrom: beginning, areDeleted: areDeleted, atMost: count)
+        self.name, idsFrom: beginning, named: name, areDeleted: areDeleted, atMost: count)
     }
-    let stored = read(beginning, areDeleted, count) ?? []
+    let stored = read(beginning, areDeleted, count, named: name) ?? []
     guard stored.isEmpty, !areDeleted, let bundled = bundled as? BundledSource<Item>,
       read("", false, 1)?.isEmpty == true
     else {
@@ -193,5 +201,33 @@ extension Plugin {
     return bundled.records.lazy.map { ($0.id.description, $0) }
       .filter { $0.0.hasPrefix(beginning) && !deleted.contains($0.0) }
       .prefix(count).map { id, item in (id, { item }) }
+  }
+}
+
+/// The names of records that begin as typed.
+private struct NamesBegun {
+  var ids: [String: [String]] = [:]
+  /// True if not all records were read.
+  var isPart = false
+  var maxCount = 0
+
+  /// The names with the IDs of their records; none that several records have, or beside which there is no room.
+  ///
+  /// A shell inserts what all that is offered has in common, so the common beginning of names that are left out is offered
+  /// as well; what is typed, if some of them are not known.
+  func candidates(from typed: String, besideOthers: Bool) -> [Candidate] {
+    let words = ids.keys.sorted()
+    let own = words.filter { ids[$0]?.count == 1 }
+    var offered = own.prefix(max(0, maxCount)).map { Candidate($0, ids[$0]?.first ?? "") }
+    guard isPart || offered.count < words.count, besideOthers || !offered.isEmpty,
+      let first = words.first, let last = words.last
+    else { return offered }
+    let common = String(zip(first, last).prefix { $0 == $1 }.map(\.0))
+    let word = isPart || !common.isSafe || !common.begins(with: typed) ? typed : common
+    if ids[word]?.count != 1 {
+      let count = ids.values.reduce(0) { $0 + $1.count }
+      offered.insert(Candidate(word, isPart ? "and more" : count.grouped("record")), at: 0)
+    }
+    return offered
   }
 }
