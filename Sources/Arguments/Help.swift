@@ -243,12 +243,15 @@ enum HelpTopic: String, CaseIterable {
   init?(indexedBy word: String) {
     switch word.lowercased() {
     case "where", "filter", "condition", "conditions", "regex", "date", "dates",
-      "time", "times", "ago", "null", "empty":
+      "time", "times", "ago", "null", "empty", "timezone", "zone", "utc":
       self = .filters
     case "templates", "placeholders": self = .template
-    case "codes", "errors", "status", "exit", "exit-code", "partial": self = .exitCodes
+    case "codes", "errors", "status", "exit", "exit-code", "partial", "retry", "retries":
+      self = .exitCodes
     case let code where Int32(code).flatMap(ExitCode.init) != nil: self = .exitCodes
-    case "env", "variables", "settings", "keys", "secrets", "proxy": self = .environment
+    case "env", "variables", "settings", "keys", "secrets", "proxy", "key",
+      "secret", "setting", "variable", "pager":
+      self = .environment
     case "manual": self = .man
     default: return nil
     }
@@ -448,7 +451,9 @@ extension CommandTree {
       error.suggestion.map { helpLine(on: $0, isOneWord: rest.count == 1) }
       ?? (onlyCommand(with: rest[0])
       ?? HelpTopic(meantBy: rest[0], among: options)?.rawValue
-      ?? nearest(to: rest[0], in: options.map(\.name)).map { onlyCommand(with: $0) ?? $0 })
+      // A word of three letters is near to too many: `foo` to `--for`, which only `sync` has.
+      ?? (rest[0].count > 3 ? nearest(to: rest[0], in: options.map(\.name)) : nil)
+      .map { onlyCommand(with: $0) ?? $0 })
       .map { "help \($0)" }
     let topics = HelpTopic.allCases.map(\.rawValue).joined(separator: ", ")
     error.hint = .steps(.command("help"), .words("topics: \(topics)"))

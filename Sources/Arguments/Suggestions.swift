@@ -87,6 +87,10 @@ extension CommandTree {
 
   /// The letter's option, with its value if there is one: `--limit 5` for `-n5`.
   package func option(meantByLetter text: String, among names: [String]) -> String? {
+    // `-5` of `head` and `tail`.
+    if text.allSatisfy(\.isNumber), names.contains(Option.limit.name) {
+      return "\(Option.limit.spelling) \(text)"
+    }
     guard let letter = text.first,
       let option = Self.first(of: Self.letterSynonyms[letter], among: names)
     else { return nil }

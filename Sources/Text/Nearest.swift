@@ -2,18 +2,22 @@
 ///
 /// Case is ignored. Inserting, omitting or changing a letter, or swapping two neighbors, counts one; a
 /// candidate is near if the sum is at most a third of the longer word's letters. Words of more than 64
-/// letters are near to nothing, so that hostile input costs nothing.
+/// letters are near to nothing, so that hostile input costs nothing. Nor is a number near to another one, whose digits are
+/// no misspelling.
 package func nearest(to word: String, in candidates: some Sequence<String>) -> String? {
   let maxLength = 64
   guard !word.isEmpty, word.unicodeScalars.prefix(maxLength + 1).count <= maxLength else {
     return nil
   }
   let typed = Array(word.lowercased().unicodeScalars)
+  let isNumber = word.allSatisfy(\.isNumber)
   var best: (candidate: String, distance: Int, isAlike: Bool)?
   for candidate in candidates {
     let letters = Array(candidate.lowercased().unicodeScalars.prefix(maxLength + 1))
     let allowed = min(max(typed.count, letters.count) / 3, best?.distance ?? .max)
-    guard letters.count <= maxLength, abs(letters.count - typed.count) <= allowed else { continue }
+    guard letters.count <= maxLength, abs(letters.count - typed.count) <= allowed,
+      !isNumber || !candidate.allSatisfy(\.isNumber)
+    else { continue }
     let distance = distance(from: typed, to: letters)
     // Of two as near, the one with the typed first letter: `fish` for `fsh`, and not `zsh`.
     let isAlike = letters.first == typed.first

@@ -173,6 +173,14 @@ import Testing
       "unknown verb \"count\" for heroes\n\nDid you mean \"heroes list --count\"?\nhint: aggregator help heroes"
     ),
     (
+      "heroes list -5",
+      "unknown option \"-5\"\n\nDid you mean \"--limit 5\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "help foo",
+      "unknown source or command \"foo\"\nhint: aggregator help\nhint: topics: options, filters, template, exit-codes, environment, man"
+    ),
+    (
       "heroes search spider -offline",
       "unknown option \"-offline\"\n\nDid you mean \"--offline\"?\nhint: aggregator help heroes search"
     ),

@@ -107,7 +107,8 @@ import Testing
     ("bundled", "--no-fallback"),
     ("date", "added=2026-01"), ("Cache", "--offline"), ("cache", "Commands: sync, store."),
     ("pages", "--cursor"), ("sorting", "--sort"),
-    ("keys", "COMIC_VINE_API_KEY"),
+    ("keys", "COMIC_VINE_API_KEY"), ("key", "COMIC_VINE_API_KEY"), ("pager", "AGGREGATOR_PAGER"),
+    ("retry", "try later"), ("timezone", "UTC"),
   ])
   func `words lead to what tells of them`(word: String, text: String) async throws {
     let outcome = try await Binary.run("help \(word)", environment: ["COLUMNS": "80"])

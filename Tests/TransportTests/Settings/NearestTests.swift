@@ -24,6 +24,11 @@ import Testing
     #expect(nearest(to: "nxte", in: ["next"]) == nil)
   }
 
+  @Test func `a number is near to words, and to no other number`() {
+    #expect(nearest(to: "999999", in: ["9999", "99999"]) == nil)
+    #expect(nearest(to: "2026", in: ["a2026", "2025"]) == "a2026")
+  }
+
   @Test func `ignores very long words`() {
     #expect(
       nearest(to: String(repeating: "a", count: 65), in: [String(repeating: "a", count: 64)]) == nil
