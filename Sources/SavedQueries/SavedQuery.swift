@@ -329,12 +329,12 @@ extension SavedQuery {
 
   /// The least number of `$1` to `$9` that the words lack although they have a higher one.
   package var lackingParameter: Int? {
-    let numbers = parameterNumbers
+    let numbers = Self.parameterNumbers(in: words)
     return numbers.max().flatMap { (1..<$0).first { !numbers.contains($0) } }
   }
 
-  private var parameterNumbers: [Int] {
-    words.flatMap(Self.pieces).compactMap { piece in
+  private static func parameterNumbers(in words: [String]) -> [Int] {
+    words.flatMap(pieces).compactMap { piece in
       if case .argument(let number) = piece { number } else { nil }
     }
   }
@@ -365,10 +365,14 @@ extension SavedQuery {
 
   /// The words that run it: its name, and its parameters, as in `by $1 $2`.
   package var usage: String {
+    // What single quotes enclose in a script is often a $1 of another program, such as awk.
+    let words = script.map { [$0.replacing(/'[^']*'/, with: "")] } ?? words
     let others = words.flatMap(Self.pieces).contains {
       if case .others = $0 { true } else { false }
     }
-    let places = (parameterNumbers.max().map { Array(1...$0) } ?? []).map { "$\($0)" }
+    let places = (Self.parameterNumbers(in: words).max().map { Array(1...$0) } ?? []).map {
+      "$\($0)"
+    }
     return ([name] + places + (others ? ["$@"] : [])).joined(separator: " ")
   }
 

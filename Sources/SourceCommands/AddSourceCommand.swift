@@ -394,7 +394,12 @@ extension Command {
     if !proposal.isComplete, !proposal.hasNoRows, let id = option(ofKey: "id"),
       let paths = invocation.list(id)
     {
-      let members = (proposal.rows.first?.members ?? []).map(\.name)
+      let rows = proposal.rows
+      // A member that rows lack, or share, would be refused as well.
+      let members = (rows.first?.members ?? []).map(\.name).filter { name in
+        let values = rows.compactMap { $0[name] }.filter { $0 != .null && $0 != .string("") }
+        return values.count == rows.count && (paths.count > 1 || Set(values).count == rows.count)
+      }
       let near = paths.compactMap { nearest(to: $0, in: members) }
       return CommandError(
         .usage,

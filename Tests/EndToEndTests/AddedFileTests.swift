@@ -591,6 +591,18 @@ import Testing
     #expect(refused.errors.contains("Did you mean \"--id 'Order No'\"?"), "\(refused)")
   }
 
+  @Test func `a member that cannot be the ID is not suggested as one`() async throws {
+    try write("id,note,name\n1,,Lamp\n2,x,Lamp\n", to: "notes.csv")
+    for member in ["nope", "nam"] {
+      let refused = try await Binary.run(
+        ["sources", "add", "notes", "notes.csv", "--id", member],
+        environment: home.environment, in: home.sandbox)
+      #expect(refused.status == 64)
+      #expect(refused.errors.contains("--id \(member) does not identify records"), "\(refused)")
+      #expect(!refused.errors.contains("Did you mean"), "\(refused)")
+    }
+  }
+
   @Test func `rows that nothing identifies have their numbers as IDs`() async throws {
     try write("name,n\na,1\na,1\nb,2\n", to: "own rows.csv")
     let named = try await Binary.run(

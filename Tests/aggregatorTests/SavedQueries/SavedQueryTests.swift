@@ -166,7 +166,8 @@ import Testing
 
   @Test func `the usage of a query names its parameters`() throws {
     for (text, usage) in [
-      ("a b", "q"), ("a x=$2", "q $1 $2"), ("a $1 $@", "q $1 $@"), ("!a $1", "q"),
+      ("a b", "q"), ("a x=$2", "q $1 $2"), ("a $1 $@", "q $1 $@"), ("!a $1", "q $1"),
+      (#"!a "$@""#, "q $@"), ("!awk '{print $1}'", "q"),
     ] {
       #expect(try SavedQuery("q", text: text).usage == usage)
     }
