@@ -418,20 +418,18 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   package func shortfall() async throws -> Shortfall? {
     guard let store = environment.store else { return nil }
-    // Most have none, and need no coverage.
-    if let reason = try await shortfall(in: store, { try await store.coverage(of: name) }) {
+    if let reason = try await shortfall(in: store, store.coverage(of: name)) {
       return reason
     }
     return try await store.syncFailure(of: name).map { Shortfall(.syncFailed, $0) }
   }
 
   private func shortfall(
-    in store: any SourceStore, _ coverage: () async throws -> Coverage
+    in store: any SourceStore, _ coverage: Coverage
   ) async throws -> Shortfall? {
-    guard try await store.checkpoint(Coverage.shortfallCheckpoint, of: name) != nil else {
-      return nil
-    }
-    return try await coverage().gap
+    guard let gap = coverage.gap else { return nil }
+    let reason = try await store.checkpoint(Coverage.shortfallCheckpoint, of: name)
+    return reason != nil || gap.isExcess ? gap : nil
   }
 
   package func cachedCount(of query: ServedQuery, _ page: ServedListing) async throws -> Int? {
@@ -465,7 +463,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     // The service finds others, and the values of very many records are read only if they are needed.
     if !query.readsIndex {
       let coverage = try await store.coverage(of: name)
-      let shortfall = try await coverage.isComplete ? nil : shortfall(in: store) { coverage }
+      let shortfall = try await coverage.isComplete ? nil : shortfall(in: store, coverage)
       guard query.query == nil, coverage.isComplete || shortfall != nil,
         coverage.cached <= Self.maxUnasked
       else { return nil }
@@ -559,7 +557,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     var coverage = try await environment.store?.coverage(of: name)
     // A list that was read whole since may lack records, too.
     if let known = coverage, let store = environment.store, known.gap != nil {
-      coverage?.shortfall = try await shortfall(in: store) { known }
+      coverage?.shortfall = try await shortfall(in: store, known)
     }
     if (coverage?.cached ?? 0) == 0 {
       state.bundled = (try? await plugin.bundled.page(PageRequest(limit: 1)).total) ?? 0

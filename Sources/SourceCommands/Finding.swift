@@ -37,7 +37,7 @@ package struct Finding: Entry {
     self.remedy = remedy
   }
 
-  /// True for a cache of which the last sync said that it may lack records, as its exit code did.
+  /// True for a cache of which the last sync, or a list since, said that it may lack records or have others.
   fileprivate var isOfIncompleteSync = false
 
   /// A saved query that does not run hinders nothing else.
@@ -82,11 +82,15 @@ extension CommandContext {
     let count =
       gap?.isOfChangedFile == false ? nil : "\(plugin.noun.count(status.records)) cached"
     let cached = [count, fetch].compactMap(\.self).joined(separator: ", ")
+    let isUnfinished =
+      try await gap?.command != nil && plugin.recordStore(in: store).hasUnfinishedSync()
+    let end = isUnfinished ? "the last sync has not come to its end" : nil
     var finding = Finding(
       "store", plugin.name, gap == nil ? .ok : .incomplete,
-      (count == nil ? [reason, cached] : [cached, reason]).compactMap(\.self)
+      (count == nil ? [reason, cached, end] : [cached, reason, end]).compactMap(\.self)
         .joined(separator: "; "), remedy)
-    finding.isOfIncompleteSync = try await store.coverage(of: plugin.name).shortfall != nil
+    finding.isOfIncompleteSync =
+      try await isUnfinished || store.coverage(of: plugin.name).gap != nil
     return finding
   }
 
@@ -105,7 +109,9 @@ extension CommandContext {
       }
       let verb =
         (plugin as? DeclaredPlugin)?.manifest.file == nil ? "first page answered" : "file read"
-      let shortfall = check.shortfall.map { _ in "the last sync may lack records" }
+      let shortfall = check.shortfall.map {
+        $0.isExcess ? $0.description : "the last sync may lack records"
+      }
       let remarks = check.pageRemarks + [check.syncFailure ?? shortfall].compactMap(\.self)
       let found = check.violation ?? "\(verb) in \(check.milliseconds ?? 0) ms"
       // Another request would be answered alike.

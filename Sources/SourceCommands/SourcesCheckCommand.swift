@@ -119,8 +119,9 @@ package struct SourceCheck: Entry {
   let pageRemarks: [String]
   /// The reasons that the page lacks records of the service, or may; `nil` if it does not.
   let pageShortfall: Shortfall?
-  /// The reason that the last finished sync may lack records; `nil` if it does not, or if the page or its failure says it.
-  let shortfall: String?
+  /// The reason that the last finished sync, or a list since, may lack records, or that others are cached; `nil` if there is
+  /// none, or if the page or the failure of the sync says it.
+  let shortfall: Shortfall?
   /// The failure of the last sync; `nil` if it had none.
   package let syncFailure: String?
   /// True if the page or the last sync lacks records, or may.
@@ -135,7 +136,10 @@ package struct SourceCheck: Entry {
   /// The warnings about the page and the last sync.
   var remarks: [String] {
     pageRemarks
-      + [shortfall.map { "the last sync may lack records: \($0)" }, syncFailure].compactMap(\.self)
+      + [
+        shortfall.map { $0.isExcess ? "\($0)" : "the last sync may lack records: \($0)" },
+        syncFailure,
+      ].compactMap(\.self)
   }
 
   private var report: LawReport? { try? page.get() }
@@ -213,16 +217,16 @@ extension Plugin {
     let coverage = try? await environment.store?.coverage(of: name)
     let failure = try? await environment.store?.syncFailure(of: name)
     // The page may have said it, or the failure does.
-    let shortfall = coverage?.shortfall.flatMap { shortfall in
+    let shortfall = coverage?.gap.flatMap { shortfall in
       let words = shortfall.description
-      return remarks.contains(words) || failure.map(words.hasPrefix) == true ? nil : words
+      return remarks.contains(words) || failure.map(words.hasPrefix) == true ? nil : shortfall
     }
     return SourceCheck(
       id: name, key: keyState(environment.settings), settings: shownSettings(environment.settings),
       page: report, pageRemarks: remarks,
       pageShortfall: Shortfall(first?.warnings ?? []) + unreadable, shortfall: shortfall,
       syncFailure: failure.map { "the last sync failed: \($0)" },
-      isIncomplete: unreadable != nil || coverage?.shortfall != nil || failure != nil
+      isIncomplete: unreadable != nil || coverage?.gap != nil || failure != nil
         || first?.warnings.contains { $0.meansIncomplete } == true,
       time: taken, stored: stored,
       origin: await answer(

@@ -36,15 +36,15 @@ public struct Coverage: Hashable, Sendable {
   /// True if a list that is cached from its first page to its last has fewer rows than its pages say.
   package var isShort = false
 
-  /// The reason the last sync that came to its end, or whose pages repeated, may have missed records, unless the whole list
-  /// was fetched since.
+  /// The reason the last sync that came to its end, or whose pages repeated, may have missed records, unless a list of all
+  /// cached ones was fetched since.
   package var shortfall: Shortfall?
 
-  /// The reason that list lacks records, if it is known.
+  /// The reason that list lacks records, if it is known, or that the service no longer has all cached ones.
   package var listShortfall: Shortfall?
 
   /// The reason records are missing, or may be.
-  package var gap: Shortfall? { shortfall ?? listShortfall }
+  package var gap: Shortfall? { shortfall + listShortfall }
 
   /// True if rows could not be read, or a file is cut off.
   package var hasUnreadableRows: Bool {
@@ -111,34 +111,37 @@ extension Coverage {
   package init(_ state: StoredState) {
     let cached = state.status.records + state.status.hidden
     let lists = state.pages.compactMap { ListingEntry($0.key, $0.page) }
-    let depth = state.checkpoints[Self.depthCheckpoint].flatMap { Int($0) }
     let whole = ListingEntry.whole(of: lists)
+    let listed = whole.map { ListingEntry.rows(of: $0) }
+    let unreadable = whole?.reduce(0) { $0 + $1.unreadable } ?? 0
+    let read = listed.map { $0 - unreadable }
     // Pages that are cached were fetched after the last sync.
     let shortfall =
-      whole == nil
-      ? state.checkpoints[Self.shortfallCheckpoint].map(Shortfall.init(checkpoint:)) : nil
+      read == cached
+      ? nil : state.checkpoints[Self.shortfallCheckpoint].map(Shortfall.init(checkpoint:))
     let isSynced = state.checkpoints[Self.checkpoint] != nil
     // What a complete sync has stored does not depend on pages that were fetched one by one.
     let isMixed = !isSynced && whole.map(ListingEntry.isMixed) == true
     let listShortfall =
-      whole.flatMap { ListingEntry.shortfall(of: $0, cached: cached) }
-      + (isMixed ? Shortfall(of: [.mixedGenerations]) : nil)
-    let listed = whole.map { ListingEntry.rows(of: $0) }
+      Shortfall(whole?.flatMap { $0.warnings ?? [] } ?? []) + .unreadable(unreadable)
+      + .repeatedIDs((read ?? 0) - cached) + Shortfall(of: isMixed ? [.mixedGenerations] : [])
     let synced = state.checkpoints[Self.sentCheckpoint].flatMap { Int($0) }
     let isLonger = listShortfall == nil && whole.map(ListingEntry.isLongerThanReported) == true
     let sent = [synced, isLonger ? listed : nil].compactMap(\.self).max()
     let reported = shortfall.flatMap { _ in state.checkpoints[Self.totalCheckpoint] }
     let total = lists.lazy.compactMap(\.page.total).first ?? reported.flatMap { Int($0) }
+    let excess = Shortfall.excess(
+      of: cached, read: read, total: total.flatMap { $0 < sent ?? 0 ? nil : $0 })
     // Different totals are those of different times; a page that contradicts its total has none.
     let isOfOneTime = whole?.allSatisfy { $0.total ?? total == total } == true
     let isListed = !isMixed && listed.map { $0 <= cached } ?? false
     let isAll = total.map { !isMixed && cached >= $0 } ?? (isSynced || isListed)
     self.init(
       cached: cached, total: total,
-      isComplete: isAll && shortfall == nil && lists.allSatisfy(\.isWhole), depth: depth,
+      isComplete: isAll && shortfall + excess == nil && lists.allSatisfy(\.isWhole),
+      depth: state.checkpoints[Self.depthCheckpoint].flatMap { Int($0) },
       sent: sent, listed: listed, isShort: isOfOneTime && total ?? 0 > listed ?? 0,
-      shortfall: shortfall,
-      listShortfall: listShortfall)
+      shortfall: shortfall, listShortfall: listShortfall + excess)
   }
 }
 
@@ -162,17 +165,8 @@ private struct ListingEntry {
     page.unreadable == 0 && page.warnings?.allSatisfy(\.isOfValues) != false
   }
 
-  /// The number of rows of a list.
-  ///
-  /// If it is larger than that of different records, some rows repeat, and others may be missing.
+  /// The number of rows of a list; more than there are different records if some repeat, and others may be missing.
   static func rows(of list: [PageMetadata]) -> Int { list.reduce(0) { $0 + ($1.rows ?? 0) } }
-
-  /// The reason a list that was fetched whole lacks records; `nil` if none is known.
-  static func shortfall(of list: [PageMetadata], cached: Int) -> Shortfall? {
-    let unreadable = list.reduce(0) { $0 + $1.unreadable }
-    return Shortfall(list.flatMap { $0.warnings ?? [] }) + .unreadable(unreadable)
-      + .repeatedIDs(rows(of: list) - unreadable - cached)
-  }
 
   /// True if the pages of a list are of different times, so that records may have moved from one to another between them.
   ///

@@ -36,6 +36,9 @@ public struct Shortfall: Hashable, Sendable, CustomStringConvertible {
   /// True if nothing but the missing end of a list is in doubt: no record is known to be missing.
   package var isUnproved: Bool { reasons.allSatisfy { $0.code == .unproved } }
 
+  /// True if nothing but the presence of cached records in the service is in doubt.
+  package var isExcess: Bool { reasons.allSatisfy { $0.code == .removedUpstream } }
+
   /// Adds a reason, of each kind only the first.
   fileprivate mutating func add(_ reason: Warning) {
     if !includes(reason.code) { reasons.append(reason) }
@@ -44,6 +47,14 @@ public struct Shortfall: Hashable, Sendable, CustomStringConvertible {
   /// That of a service which lists only its first rows.
   package static func depth(_ rows: Int) -> Shortfall {
     Shortfall(.depthLimit, "the service lists only the first \(rows)")
+  }
+
+  /// That of more cached records than the service reports or, if it does not, has sent as a whole list; `nil` for none.
+  static func excess(of cached: Int, read: Int?, total: Int?) -> Shortfall? {
+    guard let count = total ?? read, count < cached else { return nil }
+    let rest = total == nil ? " of \(cached.grouped) cached records" : ""
+    return Shortfall(
+      .removedUpstream, "the service \(rest.isEmpty ? "reports" : "sent") \(count.grouped)\(rest)")
   }
 
   /// That of rows that are no records; `nil` for none.

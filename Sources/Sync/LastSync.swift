@@ -60,12 +60,21 @@ extension RecordStore {
   /// The number of all records, as the service has reported it to a sync of the whole list that has not come to its end;
   /// `nil` if it is unknown.
   package func totalOfUnfinishedSync() async throws(SourceError) -> Int? {
+    try await unfinishedSync()?.total
+  }
+
+  /// True if a sync of the whole list has not come to its end.
+  package func hasUnfinishedSync() async throws(SourceError) -> Bool {
+    try await unfinishedSync() != nil
+  }
+
+  private func unfinishedSync() async throws(SourceError) -> SyncCheckpoint? {
     let prefix = "sync "
     let names = try await store.checkpoints(of: source, startingWith: prefix)
     // Those of partitions have a name more, and totals of their own.
     let passes = names.filter { !$0.key.dropFirst(prefix.count).contains(" ") }.values
       .compactMap { SyncCheckpoint($0, at: Date()) }
-    return passes.max { $0.date < $1.date }?.total
+    return passes.max { $0.date < $1.date }
   }
 }
 

@@ -199,7 +199,7 @@ private struct RecordListing<P: Plugin> {
     if invocation.has(.offline) { outcome.gap = try? await plugin.gap(in: store) }
     if invocation.has(.count), query == nil {
       let coverage = try? await store.coverage(of: plugin.name)
-      outcome.isTotalWrong = coverage.map { $0.isShort || $0.shortfall != nil } ?? false
+      outcome.isTotalWrong = coverage.map { $0.isShort || $0.gap != nil } ?? false
     }
     return outcome
   }

@@ -83,7 +83,9 @@ extension Plugin {
     }
     let isFinal = change == nil && (coverage.gap?.isFinal ?? coverage.isShort)
     let unread = isSyncable ? nil : change.map { "; \($0.message)" }
-    let end = rest ?? unread ?? coverage.gap.map { ", possibly not all: \($0)" }
+    let end =
+      rest ?? unread
+      ?? coverage.gap.map { $0.isExcess ? ", but \($0)" : ", possibly not all: \($0)" }
     let words =
       // Lists leave deleted records out, and so do their totals.
       switch (coverage.cached, total.map { max($0 - state.status.hidden, count) }) {

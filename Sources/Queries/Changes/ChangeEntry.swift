@@ -130,7 +130,7 @@ extension Plugin {
   package func gapOfChanges(in store: any SourceStore) async throws(SourceError) -> CacheGap? {
     if let gap = try await gap(in: store) { return gap }
     var words = try await store.syncFailure(of: name).map { "the last sync failed: \($0)" }
-    if words == nil, try await recordStore(in: store).totalOfUnfinishedSync() != nil {
+    if words == nil, try await recordStore(in: store).hasUnfinishedSync() {
       words = "the last sync has not come to its end"
     }
     return words.map { words in

@@ -179,7 +179,9 @@ extension HTMLRenderer {
     let words =
       shortfall.isUnproved
       ? Warning.unproved.message.capitalizedFirst
-      : "The last sync \(shortfall.includes(.syncFailed) ? "failed" : "is incomplete"): \(shortfall)"
+      : shortfall.isExcess
+        ? shortfall.description.capitalizedFirst
+        : "The last sync \(shortfall.includes(.syncFailed) ? "failed" : "is incomplete"): \(shortfall)"
     return #"<p class="note" dir="auto">\#(words.sentence)</p>"#
   }
 
@@ -207,7 +209,8 @@ extension HTMLRenderer {
       coverage.isComplete
       ? "all \(records)" : total.map { "\(records) of \($0.grouped)" } ?? records
     let exceptions = [
-      coverage.isComplete || total != nil ? nil : "maybe not all",
+      coverage.isComplete || total != nil || coverage.shortfall?.isExcess == true
+        ? nil : "maybe not all",
       state.deleted > 0 ? "besides \(state.deleted.grouped) deleted here" : nil,
       state.removedUpstream > 0 ? "and \(state.removedUpstream.grouped) removed upstream" : nil,
     ].compactMap(\.self)
