@@ -82,15 +82,14 @@ extension CommandContext {
     let count =
       gap?.isOfChangedFile == false ? nil : "\(plugin.noun.count(status.records)) cached"
     let cached = [count, fetch].compactMap(\.self).joined(separator: ", ")
-    let isUnfinished =
-      try await gap?.command != nil && plugin.recordStore(in: store).hasUnfinishedSync()
+    let isUnfinished = gap?.command == nil ? false : try await plugin.hasUnfinishedSync(in: store)
     let end = isUnfinished ? "the last sync has not come to its end" : nil
     var finding = Finding(
       "store", plugin.name, gap == nil ? .ok : .incomplete,
       (count == nil ? [reason, cached, end] : [cached, reason, end]).compactMap(\.self)
         .joined(separator: "; "), remedy)
-    finding.isOfIncompleteSync =
-      try await isUnfinished || store.coverage(of: plugin.name).gap != nil
+    let lacksRecords = try await store.coverage(of: plugin.name).gap != nil
+    finding.isOfIncompleteSync = lacksRecords || isUnfinished
     return finding
   }
 

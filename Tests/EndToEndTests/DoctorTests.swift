@@ -117,6 +117,40 @@ import Testing
       "\(later)")
   }
 
+  @Test func `a list with fewer records than are cached contradicts every answer until a sync`()
+    async throws
+  {
+    let total = Mutex(25)
+    let lamps = try LoopbackServer { request in
+      let page = request.query["page"].flatMap { Int($0) } ?? 1
+      let rows = (1...total.withLock(\.self)).dropFirst((page - 1) * 10).prefix(10).map {
+        #"{"id": \#($0), "name": "lamp \#($0)"}"#
+      }
+      return .json(
+        #"{"total": \#(total.withLock(\.self)), "lamps": [\#(rows.joined(separator: ","))]}"#)
+    }
+    let home = try TestHome()
+    let added = try await home.run("sources add lamps \(lamps.baseURL)/lamps --rate off")
+    #expect(added.status == 0, "\(added)")
+    #expect(try await home.run("lamps sync").status == 0)
+    #expect(try await home.run("doctor lamps").status == 0)
+    total.withLock { $0 = 24 }
+    #expect(try await home.run("lamps list --refresh --limit 1").status == 0)
+    let words = "25 lamps are cached, but the service reports 24"
+    let lines = ["lamps list --count --offline", "sql SELECT count(*) FROM lamps", "lamps diff"]
+    for line in lines {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 3 && outcome.errors.contains(words), "\(line): \(outcome)")
+      #expect(outcome.errors.contains("hint: aggregator lamps sync"), "\(line): \(outcome)")
+    }
+    let doctor = try await home.run("doctor lamps")
+    #expect(doctor.status == 3 && doctor.output.contains(words), "\(doctor)")
+    #expect(try await home.run("lamps sync").status == 0)
+    let count = try await home.run("lamps list --count --offline")
+    #expect(count.status == 0 && count.output == "24\n", "\(count)")
+    #expect(try await home.run("doctor lamps").status == 0)
+  }
+
   @Test func `a service that refuses all requests has a remedy`() async throws {
     let status = Mutex(200)
     let lamps = try LoopbackServer { _ in

@@ -126,11 +126,16 @@ extension Plugin {
     return summary
   }
 
+  /// True if a sync of the whole list has not come to its end.
+  package func hasUnfinishedSync(in store: any SourceStore) async throws(SourceError) -> Bool {
+    try await recordStore(in: store).hasUnfinishedSync()
+  }
+
   /// The reason that changes may be missing: that of missing records, or a last sync that has not come to its end.
   package func gapOfChanges(in store: any SourceStore) async throws(SourceError) -> CacheGap? {
     if let gap = try await gap(in: store) { return gap }
     var words = try await store.syncFailure(of: name).map { "the last sync failed: \($0)" }
-    if words == nil, try await recordStore(in: store).hasUnfinishedSync() {
+    if words == nil, try await hasUnfinishedSync(in: store) {
       words = "the last sync has not come to its end"
     }
     return words.map { words in
