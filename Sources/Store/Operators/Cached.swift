@@ -141,8 +141,6 @@ struct Cached<Base: DataSource>: Decorator {
     return position.token(for: request.query, in: recordStore.source)
   }
 
-  // MARK: - Cached answers
-
   private func key(_ kind: String, _ parts: String?...) -> String {
     JSON.array(([scope, kind] + parts).map { $0.map(JSON.string) ?? .null }).text
   }
@@ -254,8 +252,6 @@ struct Cached<Base: DataSource>: Decorator {
   private func provenance(of stored: CachedPage) -> Provenance {
     Provenance(.cached, fetchedAt: stored.fetchedAt, endpoint: stored.page.endpoint)
   }
-
-  // MARK: - Generations
 
   /// True if a fetched page shows that the listing has changed since `generation` began.
   private func hasChanged(
