@@ -439,11 +439,13 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let isCached = page.summary.provenance?.origin == .cached
     if !mayBePart || !page.summary.warnings.contains(where: { $0.warning.code == .cachedOnly }) {
       let coverage = try await store.coverage(of: name)
-      guard coverage.isComplete || mayBePart && coverage.gap != nil else { return nil }
+      let isAll =
+        query.query == nil && query.cursor == nil && query.offset == nil && page.summary.next == nil
+      // Records that the service no longer has take nothing from a page that has all of it.
+      let mayCount = mayBePart ? coverage.gap != nil : isAll && coverage.gap?.isExcess == true
+      guard coverage.isComplete || mayCount else { return nil }
+      if isAll { return page.summary.count }
       if query.query == nil {
-        if query.cursor == nil, query.offset == nil, page.summary.next == nil {
-          return page.summary.count
-        }
         // The service may have replaced records since the sync that stored them. People go to positions among these until
         // the list has been read to its end.
         guard !coverage.hasUnlisted, isCached || coverage.listed != nil || query.isForPeople
