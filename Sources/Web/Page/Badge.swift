@@ -30,9 +30,11 @@ struct Badge {
 
   /// The notes; the script counts down to the next answer, and shows it then.
   ///
-  /// - Parameter remedy: What mends the reason, which is a line that opens into it.
-  func notesHTML(opening remedy: HTML? = nil) -> [HTML] {
-    notes.enumerated().map { index, note in
+  /// - Parameters:
+  ///   - remedy: What mends the reason, which is a line that opens into it.
+  ///   - said: The note that is said elsewhere.
+  func notesHTML(opening remedy: HTML? = nil, besides said: String? = nil) -> [HTML] {
+    notes.filter { $0 != said }.enumerated().map { index, note in
       let rest: HTML? =
         note == OriginBadge.pauseWords
         ? origin.pause.map {

@@ -142,7 +142,7 @@ extension HTMLRenderer {
       return """
         <div class="bar"><p class="count" data-announce>\(isBeyond ? count : "No \(source.noun.word(for: 0).safeLine)\(page.shortcoming == nil ? "" : " so far")")</p>\
         \(jump(page, content))\(badgeHTML)</div>
-        \(badge?.notesHTML() ?? [])
+        \(badge?.notesHTML(besides: page.matchesBesides?.capitalizedFirst) ?? [])
         \(hints)
         \(isBeyond ? beyond(total, content) : empty(content))
         """

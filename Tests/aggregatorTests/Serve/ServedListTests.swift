@@ -966,6 +966,7 @@ import Testing
     let link = "query=Bottega&#38;cache=offline"
     #expect(list.contains("2 cached records match.</p>") && list.contains(link), "\(list)")
     #expect(list.contains("Show cached matches"))
+    #expect(list.components(separatedBy: "2 cached records match").count == 2, "\(list)")
     let all = try await html(RoutePath(.search), ["query": "Bottega"])
     #expect(all.contains("2 cached records match. <a href=") && all.contains(link), "\(all)")
     #expect(!all.contains("No matches in things"))
