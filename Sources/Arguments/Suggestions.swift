@@ -25,53 +25,96 @@ private func begun(by word: String, among candidates: [String]) -> [String] {
 
 extension CommandTree {
   /// Words of other programs for the words of this one: suggested, but not accepted.
-  private static let synonyms: [String: [String]] = [
-    "ls": ["list"], "dir": ["list"], "all": ["list"], "index": ["list"],
-    "find": ["search"], "query": ["search"], "grep": ["search"], "lookup": ["search"],
-    "get": ["show"], "view": ["show"], "info": ["show", "status"], "cat": ["show"],
-    "describe": ["show"], "details": ["show"], "print": ["show", "get"],
-    "rm": ["delete", "unset", "clear", "remove"], "remove": ["delete", "unset", "clear", "remove"],
-    "del": ["delete", "unset", "clear", "remove"], "hide": ["delete"],
-    "forget": ["delete", "clear"],
-    "undelete": ["restore"], "unhide": ["restore"], "recover": ["restore"], "undo": ["restore"],
-    "more": ["next"], "continue": ["next"], "browse": ["open"], "web": ["open"], "visit": ["open"],
-    "fetch": ["sync", "load"], "pull": ["sync", "load"], "update": ["sync", "load", "edit", "set"],
-    "refresh": ["sync", "load"], "login": ["config"], "auth": ["config"],
-    "changes": ["diff"], "changelog": ["diff"], "changed": ["diff"], "log": ["diff"],
-    "compare": ["diff"], "poll": ["watch"], "monitor": ["watch"], "follow": ["watch"],
-    "download": ["image", "sync", "load"], "picture": ["image"], "random": ["deal"],
-    "choose": ["pick"], "select": ["pick"], "fzf": ["pick"],
-    "delete": ["unset", "clear", "remove"], "reset": ["unset", "clear"],
-    "empty": ["clear"], "show": ["list", "status"], "add": ["set", "save"], "edit": ["set"],
-    "new": ["add", "save"], "create": ["add", "save"], "set": ["save"], "test": ["check"],
-    "verify": ["check"], "change": ["edit", "set"], "modify": ["edit", "set"],
-    "prev": ["next --back"], "previous": ["next --back"],
-    "where": ["path"], "file": ["path"],
-    "stats": ["status"], "settings": ["config"], "preferences": ["config"], "db": ["store"],
-    "database": ["store"], "cache": ["store"], "plugins": ["sources"], "console": ["sql"],
-    "repl": ["sql"], "gz": ["export"], "gzip": ["export"],
-    "completion": ["completions"], "alias": ["query"], "aliases": ["query"], "queries": ["query"],
-  ]
+  private static let synonyms = table(
+    """
+    ls dir all index: list
+    find query grep lookup: search
+    get view cat describe details: show
+    info: show, status
+    print: show, get
+    rm remove del: delete, unset, clear, remove
+    hide: delete
+    forget: delete, clear
+    undelete unhide recover undo: restore
+    more continue: next
+    browse web visit: open
+    fetch pull refresh: sync, load
+    update: sync, load, edit, set
+    login auth settings preferences: config
+    changes changelog changed log compare: diff
+    poll monitor follow: watch
+    download: image, sync, load
+    picture: image
+    random: deal
+    choose select fzf: pick
+    delete: unset, clear, remove
+    reset: unset, clear
+    empty: clear
+    show: list, status
+    add: set, save
+    edit: set
+    new create: add, save
+    set: save
+    test verify: check
+    change modify: edit, set
+    prev previous: next --back
+    where file: path
+    stats: status
+    db database cache: store
+    plugins: sources
+    console repl: sql
+    gz gzip: export
+    completion: completions
+    alias aliases queries: query
+    """)
 
   /// Options of other programs for those of this one, with the value that they stand for: the first that a command has.
-  private static let optionSynonyms: [String: [String]] = [
-    "reload": ["refresh"], "no-cache": ["refresh"], "force": ["refresh", "replace", "yes"],
-    "overwrite": ["replace"], "cached": ["offline"], "local": ["offline"],
-    "top": ["limit"], "per-page": ["limit"], "first": ["limit"], "head": ["limit"],
-    "columns": ["fields"], "select": ["fields"], "field": ["fields"],
-    "and": ["where"], "or": ["where 'A or B'"],
-    "filter": ["where"], "silent": ["quiet"], "debug": ["verbose"], "trace": ["verbose"],
-    "no-color": ["color never"], "no-colour": ["color never"], "interval": ["every"],
-    "from": ["since"], "prev": ["back"], "previous": ["back"],
-    "order": ["sort"], "order-by": ["sort"], "sort-by": ["sort"], "reverse": ["sort -FIELD"],
-    "desc": ["sort -FIELD"], "data": ["input -", "body JSON"],
-    "data-raw": ["input -", "body JSON"], "user": ["basic"], "token": ["header"],
-    "average": ["stats"], "avg": ["stats"], "mean": ["stats"], "min": ["stats"], "sum": ["stats"],
-    "unique": ["distinct"], "in": ["source", "input"],
-    "plain": ["format tsv"], "output-format": ["format"], "pretty": ["json"], "live": ["refresh"],
-    "md": ["format markdown"], "yml": ["format yaml"], "jsonl": ["ndjson"], "raw": ["json"],
-    "bearer": ["header"], "auth": ["header"], "path": ["rows"], "items": ["rows"],
-  ]
+  private static let optionSynonyms = table(
+    """
+    reload no-cache live: refresh
+    force: refresh, replace, yes
+    overwrite: replace
+    cached local: offline
+    top per-page first head: limit
+    columns select field: fields
+    and filter: where
+    or: where 'A or B'
+    silent: quiet
+    debug trace: verbose
+    no-color no-colour: color never
+    interval: every
+    from: since
+    prev previous: back
+    order order-by sort-by: sort
+    reverse desc: sort -FIELD
+    data data-raw: input -, body JSON
+    user: basic
+    token bearer auth: header
+    average avg mean min sum: stats
+    unique: distinct
+    in: source, input
+    plain: format tsv
+    output-format: format
+    pretty raw: json
+    md: format markdown
+    yml: format yaml
+    jsonl: ndjson
+    path items: rows
+    """)
+
+  /// A literal of a dictionary would be ten times as much code.
+  ///
+  /// - Parameter text: Lines of words, a colon, and the meanings of each of them with commas between.
+  private static func table(_ text: String) -> [String: [String]] {
+    var table: [String: [String]] = [:]
+    for line in text.split(separator: "\n") {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      for word in parts[0].split(separator: " ") {
+        table[String(word)] = parts[1].split(separator: ",").map { $0.trimmed }
+      }
+    }
+    return table
+  }
 
   private static let letterSynonyms: [Character: [String]] = [
     "n": ["limit"], "d": ["input -", "body JSON"], "u": ["basic"],
