@@ -43,13 +43,6 @@ import Testing
     #expect(shown.status == 0)
     let listed = try await Binary.run("countries list -L 3 --offline --fields code,name")
     let all = try await Binary.run(line, input: listed.output)
-    // As copied from a table.
-    let copied = try await Binary.run(line, input: "FR  France  EU\n  DE  Germany\n")
-    #expect(copied.output == "FR\nDE\n", "\(copied)")
-    let home = try await PopulatedHome(["a  b": "Lamp", "a": "Chair"])
-    let spaced = try await home.household.run(
-      "products show - --offline --fields title --tsv", input: "a  b\na  Chair\n")
-    #expect(spaced.output == "Lamp\nChair\n", "\(spaced)")
     #expect(all.output == listed.lines.map { "\($0.prefix(2))\n" }.joined())
   }
 

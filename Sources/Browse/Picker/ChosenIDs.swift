@@ -60,12 +60,6 @@ extension Invocation {
       }
       return arguments
     }
-    lazy var store = try? context.quiet.localEnvironment().store as? SQLiteStore
-    // An ID may have two spaces, too.
-    func isKnown(_ id: String) -> Bool {
-      store?.readWithoutWaiting(
-        plugin.name, idsFrom: id, areDeleted: verb == "restore", atMost: 2)?.first?.id == id
-    }
     var ids: [String] = []
     while let line = readLine() {
       if ids.isEmpty, let mark = line.first(where: { !$0.isWhitespace }), "{[".contains(mark) {
@@ -73,11 +67,8 @@ extension Invocation {
           .usage, "standard input is JSON, not IDs",
           hint: .words("pass one ID per line; of --json, with --jq '.items[].id'"))
       }
-      // The first column of what list and fzf print, and of a table, which spaces divide.
-      var id = String(line.prefix { $0 != "\t" }).trimmed
-      if let column = id.firstRange(of: "  "), !isKnown(id) {
-        id = String(id[..<column.lowerBound])
-      }
+      // The first column of what list and fzf print.
+      let id = String(line.prefix { $0 != "\t" }).trimmed
       if !id.isEmpty { ids.append(id) }
       guard ids.count <= Self.maxIDs else {
         throw CommandError(.usage, "more than \(Self.maxIDs) IDs; nothing was done")
