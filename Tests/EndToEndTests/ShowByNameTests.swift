@@ -196,7 +196,7 @@ import Testing
     let deleted = try await home.run("cut delete 30 --yes")
     #expect(deleted.status == 3 && deleted.errors.contains("among the first 20"), "\(deleted)")
     let doctor = try await home.run("doctor cut --json")
-    #expect(doctor.status == 0, "\(doctor)")
+    #expect(doctor.status == 3, "\(doctor)")
     let document = try JSONDecoder().decode(JSON.self, from: Data(doctor.output.utf8))
     let found = (document["items"]?.array ?? []).filter { $0["name"] == "cut" }
     #expect(found.map { $0["state"] } == ["incomplete", "warning"], "\(found)")

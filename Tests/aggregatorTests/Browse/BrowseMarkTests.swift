@@ -117,7 +117,7 @@ import Testing
     let end = BrowsingState.now.addingTimeInterval(5)
     browsing.handle(
       .paused("heroes", Pause(until: end, "heroes: rate limit 1/s, waiting", isWait: true)))
-    #expect(browsing.text.contains("heroes: page 3 · rate limit 1/s, waiting 5 s"))
+    #expect(browsing.text.contains("heroes: page 3 · Esc stops · rate limit 1/s, waiting 5 s"))
     // Of another source, too, but its own.
     browsing.handle(.paused("countries", nil))
     #expect(browsing.state.hasCountdown)
