@@ -75,31 +75,27 @@ package struct ServerResponse: Sendable {
       status == 200 && request.method == "GET"
       && header("Cache-Control")?.lowercased().contains("no-store") != true
     let tag = isTagged ? header("ETag") ?? Self.tag(of: bytes) : nil
-    if wantsGzip, let compressed = Gzip.compressed(bytes) {
+    let known = tag == nil ? nil : request.header("If-None-Match")
+    func isKnown(_ tag: String) -> Bool { known.map { Self.matches($0, tag) } ?? false }
+    var sent = tag
+    // A client that has the plain body needs no other one.
+    let isPlain = tag.map { isKnown($0) && !isKnown(Self.gzipTag($0)) } ?? false
+    if wantsGzip, !isPlain, let compressed = Gzip.compressed(bytes) {
       response.body = .bytes(compressed)
       response.set("Content-Encoding", "gzip")
-      if let tag { response.set("ETag", Self.gzipTag(tag)) }
-    } else if let tag {
-      response.set("ETag", tag)
+      sent = tag.map(Self.gzipTag)
     }
-    if let tag, let known = request.header("If-None-Match") {
-      for candidate in wantsGzip ? [Self.gzipTag(tag), tag] : [tag]
-      where Self.matches(known, candidate) {
-        return response.notModified(candidate)
-      }
+    if let sent {
+      response.set("ETag", sent)
+      if isKnown(sent) { response.becomeNotModified() }
     }
     return response
   }
 
-  /// The response whose body libmicrohttpd leaves out, so that `Content-Length` is that of status 200 (RFC 9110, section 8.6).
-  private func notModified(_ tag: String) -> ServerResponse {
-    var response = self
-    response.status = 304
-    response.headers.removeAll {
-      ["content-type", "content-encoding"].contains($0.name.lowercased())
-    }
-    response.set("ETag", tag)
-    return response
+  /// libmicrohttpd leaves the body out, so that `Content-Length` is that of status 200 (RFC 9110, section 8.6).
+  private mutating func becomeNotModified() {
+    status = 304
+    headers.removeAll { ["content-type", "content-encoding"].contains($0.name.lowercased()) }
   }
 
   private static func isCompressible(type: String) -> Bool {
