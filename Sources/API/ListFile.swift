@@ -27,56 +27,59 @@ extension ServedSource {
 }
 
 /// The contents of such a file, while its records are read.
-struct ListFileContents<Item: SourceRecord> {
-  private var columns: ParquetColumns<Item>
-  private let database: Database?
+enum ListFileContents<Item: SourceRecord> {
+  case sqlite(Database)
+  case parquet(ParquetColumns<Item>)
 
-  private struct Database {
-    let directory: TemporaryDirectory
+  struct Database {
+    let path: String
     let file: SQLiteFile
     let table: SQLiteTable<Item>
-
-    var path: String { Self.path(in: directory) }
+    /// Removed with the last copy of this.
+    private let directory: TemporaryDirectory
 
     init(_ name: String, _ fields: [Field<Item>]) throws {
       directory = try TemporaryDirectory()
+      path = "\(directory.path)/list.db"
       // It is written into a file that is there.
-      try Data().write(to: URL(filePath: Self.path(in: directory)))
-      file = try SQLiteFile(Self.path(in: directory))
+      try Data().write(to: URL(filePath: path))
+      file = try SQLiteFile(path)
       table = try SQLiteTable(name, in: file, columns: fields)
-    }
-
-    private static func path(in directory: TemporaryDirectory) -> String {
-      "\(directory.path)/list.db"
     }
   }
 
   /// - Parameter name: The name of the table of a database.
   init(_ kind: ListFile, named name: String, _ fields: [Field<Item>]) throws {
-    columns = ParquetColumns(fields)
-    database = kind == .sqlite ? try Database(name, fields) : nil
+    self = kind == .sqlite ? .sqlite(try Database(name, fields)) : .parquet(ParquetColumns(fields))
   }
 
   mutating func add(_ records: [Item]) throws {
-    if let database { try database.table.insert(records) } else { columns.add(records) }
+    switch self {
+    case .sqlite(let database): try database.table.insert(records)
+    case .parquet(var columns):
+      columns.add(records)
+      self = .parquet(columns)
+    }
   }
 
   /// The bytes of the file.
   ///
   /// - Parameter text: The same records as NDJSON.
   func bytes(of text: String, by duckDB: DuckDB?) async throws -> [UInt8] {
-    if let database {
+    switch self {
+    case .sqlite(let database):
       try database.table.finish()
       try database.file.finish()
       return Array(try Data(contentsOf: URL(filePath: database.path)))
+    case .parquet(let columns):
+      guard let duckDB else {
+        throw Problem(
+          501, "unsupported", "Parquet requires the program duckdb, which the server does not find",
+          hint: "install it (\(DuckDB.installation)), or choose another format")
+      }
+      let rows = try TemporaryFile()
+      try rows.output.write(text)
+      return try await duckDB.parquet(of: rows, columns)
     }
-    guard let duckDB else {
-      throw Problem(
-        501, "unsupported", "Parquet requires the program duckdb, which the server does not find",
-        hint: "install it (\(DuckDB.installation)), or choose another format")
-    }
-    let rows = try TemporaryFile()
-    try rows.output.write(text)
-    return try await duckDB.parquet(of: rows, columns)
   }
 }
