@@ -105,11 +105,11 @@ extension Completer.CompletionContext {
         plugin?.candidates(
           in: store(), from: beginning, areDeleted: areDeleted, atMost: maxCount) ?? []
       guard !areDeleted, !beginning.isEmpty else { return ids }
-      var names =
-        plugin?.names(in: store(), from: beginning, atMost: maxNames, until: .now + maxTime)
-        ?? NamesBegun()
-      names.maxCount = maxCount - ids.count
-      return ids + names.candidates(from: beginning, besideOthers: !ids.isEmpty)
+      let names = plugin?.names(
+        in: store(), from: beginning, atMost: maxNames, until: .now + maxTime)
+      let room = maxCount - ids.count
+      return ids
+        + (names?.candidates(from: beginning, atMost: room, besideOthers: !ids.isEmpty) ?? [])
     } sessions: {
       guard let settings = settings(), let state = try? context.directories(settings).state else {
         return []
@@ -209,16 +209,15 @@ private struct NamesBegun {
   var ids: [String: [String]] = [:]
   /// True if not all records were read.
   var isPart = false
-  var maxCount = 0
 
   /// The names with the IDs of their records; none that several records have, or beside which there is no room.
   ///
   /// A shell inserts what all that is offered has in common, so the common beginning of names that are left out is offered
   /// as well; what is typed, if some of them are not known.
-  func candidates(from typed: String, besideOthers: Bool) -> [Candidate] {
+  func candidates(from typed: String, atMost count: Int, besideOthers: Bool) -> [Candidate] {
     let words = ids.keys.sorted()
     let own = words.filter { ids[$0]?.count == 1 }
-    var offered = own.prefix(max(0, maxCount)).map { Candidate($0, ids[$0]?.first ?? "") }
+    var offered = own.prefix(max(0, count)).map { Candidate($0, ids[$0]?.first ?? "") }
     guard isPart || offered.count < words.count, besideOthers || !offered.isEmpty,
       let first = words.first, let last = words.last
     else { return offered }
