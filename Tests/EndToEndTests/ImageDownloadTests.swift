@@ -178,12 +178,7 @@ import Testing
       environment: ["AGGREGATOR_FORCE_TTY": "60"], in: home.sandbox,
       output: .descriptor(pipe.writeEnd), isMerged: true)
     pipe.close(pipe.writeEnd)
-    var written = ""
-    while !written.contains("pets: 1 of 2 images, 73 bytes") {
-      let bytes = await pipe.firstBytes(atMost: 4096)
-      try #require(!bytes.isEmpty, "\(written)")
-      written += String(decoding: bytes, as: UTF8.self)
-    }
+    var written = try await pipe.text(until: "pets: 1 of 2 images, 73 bytes")
     run.child.send(SIGINT)
     #expect(try await run.outcome().ending == .signal(SIGINT))
     #expect(try files(home) == ["pets-a.png"])

@@ -21,13 +21,7 @@ import Testing
         .merging(variables) { $1 },
       in: home.sandbox, output: .descriptor(pipe.writeEnd), isMerged: true)
     pipe.close(pipe.writeEnd)
-    var written = ""
-    while !written.contains(words) {
-      let bytes = await pipe.firstBytes(atMost: 4096)
-      try #require(!bytes.isEmpty, "\(written)")
-      written += String(decoding: bytes, as: UTF8.self)
-    }
-    return (run, pipe, written)
+    return (run, pipe, try await pipe.text(until: words))
   }
 
   private func rest(of pipe: ProgramPipe) async -> String {
@@ -92,12 +86,7 @@ import Testing
       environment: home.environment.merging(["COMIC_VINE_PAGE_SIZE": "5"]) { $1 },
       in: home.sandbox, output: .descriptor(pipe.writeEnd))
     pipe.close(pipe.writeEnd)
-    var written = ""
-    while !written.contains("{\"id\"") {
-      let bytes = await pipe.firstBytes(atMost: 4096)
-      try #require(!bytes.isEmpty, "\(written)")
-      written += String(decoding: bytes, as: UTF8.self)
-    }
+    var written = try await pipe.text(until: "{\"id\"")
     run.child.send(SIGINT)
     #expect(try await run.outcome().ending == .signal(SIGINT))
     written += await rest(of: pipe)

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import Testing
 
 /// A pipe between this process and the program.
 final class ProgramPipe: Sendable {
@@ -31,6 +32,17 @@ final class ProgramPipe: Sendable {
     open.withLock { open in
       if open.remove(end) != nil { _ = Foundation.close(end) }
     }
+  }
+
+  /// Reads until the text so far contains some words.
+  func text(until words: String) async throws -> String {
+    var text = ""
+    while !text.contains(words) {
+      let bytes = await firstBytes(atMost: 4096)
+      try #require(!bytes.isEmpty, "\(text)")
+      text += String(decoding: bytes, as: UTF8.self)
+    }
+    return text
   }
 
   /// Waits on a thread of its own for input, and reads some of it.
