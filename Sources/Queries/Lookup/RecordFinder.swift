@@ -73,7 +73,7 @@ package struct RecordFinder<P: Plugin> {
     return (found, "note: showing \(plugin.noun.one) \(id)\(name) for \"\(text)\"")
   }
 
-  /// What is known after the service was asked for an ID, and for no name.
+  /// The error of a text that the service does not know as an ID, and that may be a name of a record that is not cached.
   private func unknownID(
     _ text: String, _ error: SourceError, _ near: [P.Item]
   ) async -> SourceError {

@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// What is known of the cache after a list that contradicts it.
+/// Whether the cache counts as complete after a list that has other records.
 @Suite(.timeLimit(.minutes(10)))
 struct CoverageTests {
   private let store = InMemoryStore()
