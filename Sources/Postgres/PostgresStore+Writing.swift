@@ -193,6 +193,33 @@ extension PostgresConnection: StoreTransaction {
       .utf8s(records.map(\.json)))
   }
 
+  package mutating func move(_ moves: [Int64: Int64], of source: Int64, at date: Date) {
+    let numbers: [PostgresValue] = [.integers(Array(moves.keys)), .integers(Array(moves.values))]
+    let places = "unnest($1::bigint[], $2::bigint[]) AS m (old, new)"
+    enqueue(
+      PostgresStatement(
+        """
+        UPDATE aggregator_store.records SET position = m.new, first_seen = $3
+        FROM \(places) WHERE position = m.old
+        """, numbers + [.date(date)]))
+    enqueue(
+      PostgresStatement(
+        """
+        UPDATE aggregator_store.changes SET position = m.new FROM \(places) WHERE position = m.old
+        """, numbers))
+    enqueue(
+      PostgresStatement(
+        """
+        UPDATE aggregator_store.pages p SET positions = '[' || (
+          SELECT string_agg(coalesce(m.new::text, e.old), ',' ORDER BY e.place)
+          FROM json_array_elements_text(p.positions::json) WITH ORDINALITY e (old, place)
+            LEFT JOIN \(places) ON m.old = e.old::bigint) || ']'
+        WHERE p.source = $3 AND EXISTS (
+          SELECT 1 FROM json_array_elements_text(p.positions::json) e (old)
+            JOIN \(places) ON m.old = e.old::bigint)
+        """, numbers + [.integer(source)]))
+  }
+
   package mutating func count(
     at positions: [Int64], of source: Int64
   ) throws(PostgresFailure) -> Int {

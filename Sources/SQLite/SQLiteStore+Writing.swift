@@ -196,6 +196,34 @@ extension Connection: StoreTransaction {
       """, records.first?.position, records.last?.position)
   }
 
+  package mutating func move(
+    _ moves: [Int64: Int64], of source: Int64, at date: Date
+  ) throws(SQLiteFailure) {
+    for (old, new) in moves {
+      try run(
+        """
+        INSERT INTO search (search, rowid, folded)
+        SELECT 'delete', position, folded FROM records WHERE position = ?1
+        """, old)
+      try run(
+        "UPDATE records SET position = ?2, first_seen = ?3 WHERE position = ?1", old, new, date)
+      try run(
+        "INSERT INTO search (rowid, folded) SELECT position, folded FROM records WHERE position = ?1",
+        new)
+      try run("UPDATE changes SET position = ?2 WHERE position = ?1", old, new)
+    }
+    try run(
+      """
+      WITH moves (old, new) AS MATERIALIZED (
+        SELECT e.value, n.value FROM json_each(?2) e JOIN json_each(?3) n ON n.key = e.key)
+      UPDATE pages SET positions = (
+        SELECT json_group_array(coalesce(m.new, e.value))
+        FROM json_each(pages.positions) e LEFT JOIN moves m ON m.old = e.value)
+      WHERE source = ?1 AND EXISTS (
+        SELECT 1 FROM json_each(pages.positions) e JOIN moves m ON m.old = e.value)
+      """, source, Array(moves.keys).jsonArray, Array(moves.values).jsonArray)
+  }
+
   /// One by one in the table, which the planner does not choose by itself.
   package mutating func count(
     at positions: [Int64], of source: Int64

@@ -26,10 +26,13 @@ package struct BatchPlan: Sendable {
     package var before: Data?
   }
 
-  /// The new records; their positions follow the last known one.
+  /// The new records; their positions follow the last known one, as do those of moved ones.
   private(set) var insertions: [Form] = []
 
-  /// The records whose JSON, and maybe text, is replaced.
+  /// The new positions of known records, by their old ones.
+  private(set) var moves: [Int64: Int64] = [:]
+
+  /// The records whose JSON, and maybe text, is replaced, at their new positions.
   private(set) var replacements: [Form] = []
 
   /// The positions of records that were removed upstream, and that the service has again.
@@ -61,7 +64,11 @@ package struct BatchPlan: Sendable {
   /// - Parameters:
   ///   - last: The position of the record first seen last.
   ///   - known: The stored record of each entry; `nil` for a new one.
-  init(_ entries: [StoreEntry], after last: Int64, known: [Known?]) {
+  ///   - end: Records at positions up to it are moved behind the last one.
+  init(
+    _ entries: [StoreEntry], after last: Int64, known: [Known?], movingUpTo end: Int64 = .min
+  ) {
+    var last = last
     // A page, and so a batch, may have a record twice.
     var states = [RecordKey: State](minimumCapacity: entries.count)
     for (index, entry) in entries.enumerated() {
@@ -72,15 +79,19 @@ package struct BatchPlan: Sendable {
           position: earlier.position, json: earlier.json == entry.json ? nil : earlier.json,
           isRemovedUpstream: false)
         state = update(known, by: entry, index, at: earlier.place)
-      } else if let known = known[index] {
+      } else if var known = known[index] {
+        if known.position <= end {
+          last += 1
+          moves[known.position] = last
+          known.position = last
+        }
         state = update(known, by: entry, index, at: .unwritten)
       } else {
-        let position = last + Int64(insertions.count) + 1
-        state = State(
-          position: position, json: entry.json, place: .insertion(insertions.count))
+        last += 1
+        state = State(position: last, json: entry.json, place: .insertion(insertions.count))
         insertions.append(
-          Form(position: position, id: entry.id, json: entry.json, text: entry.text()))
-        positions.append(position)
+          Form(position: last, id: entry.id, json: entry.json, text: entry.text()))
+        positions.append(last)
         changes.added.append(index)
       }
       states[key] = state

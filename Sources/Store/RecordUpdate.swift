@@ -84,6 +84,9 @@ package struct UnrecordedChanges: Sendable {
     positions = (positions + replaced).suffix(Self.keptCount)
   }
 
+  /// Takes note of more changes than the positions tell of.
+  mutating func forget() { count &+= Int64(Self.keptCount) + 1 }
+
   var text: String { ([count] + positions).map(String.init).joined(separator: " ") }
 
   /// True if the last positions are all that were added since a count.

@@ -11,7 +11,8 @@ public import AggregatorText
 ///
 /// 1. Every call is atomic, also across processes.
 /// 2. Saved data survives a crash of the process.
-/// 3. A record keeps its position in first-seen order, whatever happens to it.
+/// 3. A record keeps its position in first-seen order, whatever happens to it; the first sync of all records gives
+///    those saved before it a new one.
 /// 4. Unchanged records are not written again.
 /// 5. Failures are ``SourceError`` with code `storage`, or `busy` if a lock times out.
 public protocol SourceStore: Sendable {

@@ -213,6 +213,12 @@ public struct Reconciliation: Hashable, Sendable {
   /// The prefix of the IDs of the records that the pass covers; `nil` for all records.
   public var prefix: String?
 
+  /// The last position when the first pass over a source began; `nil` for any other pass.
+  ///
+  /// Records that it meets, and that searches and lookups have cached before, take the place that the service gives them: they
+  /// get a position like new ones.
+  package var movesUpTo: Int64?
+
   public init(begins: Bool, completion: Completion? = nil, of prefix: String? = nil) {
     self.begins = begins
     self.completion = completion

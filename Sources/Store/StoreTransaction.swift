@@ -19,6 +19,13 @@ package protocol StoreTransaction: ~Copyable {
     _ records: [BatchPlan.Form], of source: Int64, at date: Date
   ) throws(Failure)
 
+  /// Gives records new positions, which they have since `date`, also in the search index, the history and the pages.
+  ///
+  /// - Parameter moves: The new positions, behind all others but those of records that were inserted, by the old ones.
+  mutating func move(
+    _ moves: [Int64: Int64], of source: Int64, at date: Date
+  ) throws(Failure)
+
   /// The number of different records at these positions that are there, and not removed upstream.
   mutating func count(at positions: [Int64], of source: Int64) throws(Failure) -> Int
 
@@ -133,13 +140,17 @@ extension StoreTransaction where Self: ~Copyable {
         return changes
       }
     }
-    let plan = BatchPlan(batch.entries, after: state.last, known: state.records)
+    let plan = BatchPlan(
+      batch.entries, after: state.last, known: state.records,
+      movingUpTo: batch.update?.reconciliation?.movesUpTo ?? .min)
     if !plan.insertions.isEmpty { try insert(plan.insertions, of: state.source, at: date) }
+    if !plan.moves.isEmpty { try move(plan.moves, of: state.source, at: date) }
     if !plan.replacements.isEmpty { try replace(plan.replacements, at: date) }
-    if !plan.unrecorded.isEmpty {
+    if !plan.unrecorded.isEmpty || !plan.moves.isEmpty {
       var unrecorded = UnrecordedChanges(
         try checkpoint(UnrecordedChanges.name, of: state.source))
       unrecorded.add(plan.unrecorded)
+      if !plan.moves.isEmpty { unrecorded.forget() }
       try setCheckpoint(UnrecordedChanges.name, to: unrecorded.text, of: state.source)
     }
     if !plan.returned.isEmpty { try mark(plan.returned, removedUpstreamAt: nil) }
@@ -153,7 +164,7 @@ extension StoreTransaction where Self: ~Copyable {
     }
     var changes = plan.changes
     changes.unchanged += batch.unchanged.count
-    var source = SourceChanges(last: state.last + Int64(plan.insertions.count))
+    var source = SourceChanges(last: state.last + Int64(plan.insertions.count + plan.moves.count))
     source.added = plan.insertions.count
     var removed: [Int64] = []
     if let update = batch.update, update.from == state.checkpoint {

@@ -61,6 +61,8 @@ struct SharedSync<Item: SourceRecord>: Sendable {
   /// The last position, and the number of records, when this worker began.
   let lastPosition: Int64
   let known: Int
+  /// True if no pass over all records had come to its end.
+  let isFirst: Bool
 
   /// Takes part until the pass is complete, or this worker has fetched `bound` pages.
   func run(
@@ -202,6 +204,7 @@ struct SharedSync<Item: SourceRecord>: Sendable {
       update.reconciliation = Reconciliation(
         begins: stored == nil,
         completion: pass.isComplete ? pass.progress.completion(isTrusted: isTrusted) : nil)
+      if isFirst { update.reconciliation?.movesUpTo = pass.progress.start }
     }
     if pass.isComplete {
       update.to = nil

@@ -258,7 +258,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
     let status = try await recordStore.store.status(of: recordStore.source)
     let shared = SharedSync(
       sync: self, source: try await source, lastPosition: status.lastPosition,
-      known: status.knownUpstream)
+      known: status.knownUpstream, isFirst: try await isFirst)
     switch await shared.run(upTo: bound, jobs, &result, progress) {
     case .complete:
       // Or another worker has found that the pages are not divisible, and goes on alone.
@@ -321,6 +321,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
       if checkpoint.pages > 0 { progress(result) }
     }
     result.expected = checkpoint.expected
+    let isFirst = try await isFirst
     if let stored, checkpoint.cursor == nil, PartitionEnd(stored) == nil {
       result.hasRestarted = true
     }
@@ -364,14 +365,14 @@ public struct Sync<Item: SourceRecord>: Sendable {
         }
         return page
       } transaction: { batch in
-        let update = update(of: batch, from: next)
+        let update = update(of: batch, from: next, isFirst: isFirst)
         next = update.to
         return { () async throws(SourceError) in try await save(batch, update) }
       } saved: { batch, changes throws(SourceError) in
         result.add(batch, changes)
         guard changes.didMoveCheckpoint else { return false }
         checkpoint = batch.checkpoint
-        stored = update(of: batch, from: stored).to
+        stored = update(of: batch, from: stored, isFirst: isFirst).to
         isOver = batch.isLast
         result.passed = checkpoint.records - result.repeated
         if batch.isLast { try await finish(batch, changes, &result) }
@@ -510,6 +511,20 @@ public struct Sync<Item: SourceRecord>: Sendable {
 
   var isFull: Bool { if case .full = mode { true } else { false } }
 
+  /// True if no pass over all records has come to its end.
+  private var isFirst: Bool {
+    get async throws(SourceError) {
+      guard isFull, partition == nil else { return false }
+      return try await recordStore.store.state(
+        of: recordStore.source,
+        checkpoints: [
+          Coverage.checkpoint, Coverage.depthCheckpoint, Coverage.shortfallCheckpoint,
+          IncompleteEnds.checkpoint,
+        ]
+      ).checkpoints.isEmpty
+    }
+  }
+
   private func decoded(_ stored: String?) async throws(SourceError) -> SyncCheckpoint {
     let status = try await recordStore.store.status(of: recordStore.source)
     var beginning = SyncCheckpoint(after: status.lastPosition, at: now())
@@ -530,17 +545,20 @@ public struct Sync<Item: SourceRecord>: Sendable {
   }
 
   /// The update of the checkpoint, whose text is `stored`, by a batch.
-  private func update(of batch: SyncBatch<Item>, from stored: String?) -> CheckpointUpdate {
+  private func update(
+    of batch: SyncBatch<Item>, from stored: String?, isFirst: Bool
+  ) -> CheckpointUpdate {
     var next = batch.checkpoint
     switch mode {
     case .full:
       // A token that is answered only once cannot be sent again.
       if base.readsAhead { next.seam = batch.seam(size: size) }
       let isTrusted = batch.isLast && next.isCertain && !next.isCut && next.isSkipped != true
-      let reconciliation = Reconciliation(
+      var reconciliation = Reconciliation(
         begins: batch.start.cursor == nil,
         completion: batch.isLast ? next.completion(isTrusted: isTrusted) : nil,
         of: partition?.prefix)
+      if isFirst { reconciliation.movesUpTo = next.start }
       guard let partition, batch.isLast else {
         return CheckpointUpdate(
           checkpointName, from: stored, to: batch.isLast ? nil : next.text,

@@ -40,6 +40,75 @@ extension StoreLaw {
     trial.expect(kept.map(\.position), positions, at: "positions of records that were away")
   }
 
+  static let firstPassOrders = StoreLaw(
+    "first-pass-orders",
+    "The first pass over all records gives those that were saved before it the place that the service gives them."
+  ) { trial, store, source throws(SourceError) in
+    try await store.save([StoreEntry("before")], of: "\(source), another")
+    try await store.save(
+      [StoreEntry("d"), StoreEntry("gone"), StoreEntry("b")], of: source, page: "search", at: 1)
+    try await store.save([StoreEntry("b", 1)], of: source, at: 2)
+    _ = try await store.delete(["d"], of: source, at: .law(3))
+    let mark = try await store.update(of: source, since: nil)?.mark
+    let early = try await store.all(of: source)
+    let last = try await store.status(of: source).lastPosition
+    var reconciliation = Reconciliation(begins: true)
+    reconciliation.movesUpTo = last
+    func batch(
+      _ entries: [StoreEntry], from: String?, to: String?
+    ) async throws(SourceError) -> StoreChanges {
+      let update = CheckpointUpdate("sync", from: from, to: to, reconciliation: reconciliation)
+      let changes = try await store.save(entries, of: source, update: update, at: 4)
+      reconciliation = Reconciliation(
+        begins: false, completion: .init(lastPosition: last, minRecordCount: 5))
+      reconciliation.movesUpTo = last
+      return changes
+    }
+    let first = try await batch(
+      ["a", "b", "c", "b"].map { StoreEntry($0, $0 == "b" ? 1 : 0) }, from: nil, to: "on")
+    let ids = try await store.ids(of: source)
+    guard ids != ["gone", "b", "a", "c"] else {
+      return trial.context.notApplicable("the store keeps all positions")
+    }
+    trial.expect(ids, ["gone", "a", "b", "c"], at: "records after the first batch")
+    trial.expect(first.added, [0, 2], at: "added by the first batch")
+    trial.expect(first.unchanged, 2, at: "unchanged in the first batch")
+    trial.expect(
+      try await store.ids("text of b", of: source), ["b"], at: "a search for a moved record")
+    trial.expect(
+      try await store.page("search", of: source)?.records.map(\.text), ["d 0", "gone 0", "b 1"],
+      at: "a page with a moved record")
+    trial.expect(
+      try await store.records(of: source, at: early.map(\.position)).map(\.id), ["gone"],
+      at: "records at the earlier positions")
+    if let mark, let update = try await store.update(of: source, since: mark) {
+      trial.expect(
+        update.outdated.isSuperset(of: early.filter { $0.id == "b" }.map(\.position)),
+        "the earlier position of b is outdated", at: "update")
+      trial.expect(update.records.map(\.text), ["a 0", "b 1", "c 0"], at: "update: records")
+      trial.expect(update.removed, [], at: "update: removed")
+    }
+    let second = try await batch([StoreEntry("d"), StoreEntry("e", 1)], from: "on", to: nil)
+    trial.expect(second.removedUpstream, 1, at: "removed at the end of the pass")
+    _ = try await store.restore(["d"], of: source)
+    trial.expect(
+      try await store.ids(of: source), ["a", "b", "c", "d", "e"], at: "records after the pass")
+    if let history = try await store.history(of: "b", in: source, limit: 9) {
+      trial.expect(history.events.count, 1, at: "changes of a moved record")
+    }
+    let status = try await store.status(of: source)
+    trial.expect(
+      [status.records, status.removedUpstream], [5, 1], at: "status: records, removedUpstream")
+    trial.expect(
+      status.lastPosition, try await store.all(of: source).last?.position ?? 0,
+      at: "status: lastPosition")
+    try await store.save(["b", "d", "f"].map { StoreEntry($0, 2) }, of: source, at: 5)
+    trial.expect(
+      try await store.ids(of: source), ["a", "b", "c", "d", "e", "f"], at: "records afterwards")
+    trial.expect(
+      try await trial.other.ids(of: "\(source), another"), ["before"], at: "another source")
+  }
+
   static let noRecordMissed = StoreLaw(
     "no-record-missed",
     "Whoever reads on after the last position misses no record, while several write."

@@ -43,7 +43,7 @@ public struct StoreLaw: Sendable, CustomStringConvertible {
 
   public static let all: [StoreLaw] = [
     batchAtomic, batchShared, unchangedUnwritten, mergeStored, recordTwice,
-    firstSeenOrder, noRecordMissed, anyPageSize, sourcesSeparate, textsExact,
+    firstSeenOrder, firstPassOrders, noRecordMissed, anyPageSize, sourcesSeparate, textsExact,
     checkpointCompareAndSet, checkpointOneWinner, sharedValuesSerial,
     deletionsLast, deletionsOrdered,
     searchMatches, searchLiteral, searchRanked,

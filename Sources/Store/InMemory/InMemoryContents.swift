@@ -22,6 +22,8 @@ struct InMemoryContents {
   private let start: Int64
   private var rows: [Row] = []
   private var positions: [RecordKey: Int64] = [:]
+  /// The number of rows whose records have moved to later positions.
+  private var movedCount = 0
   private var removedCount = 0
   private(set) var pages: [RecordKey: CacheEntry] = [:]
   private(set) var checkpoints: [RecordKey: String] = [:]
@@ -76,7 +78,11 @@ struct InMemoryContents {
     for row in changed {
       let record = listedRecord(at: row.record.position)
       update.outdated.insert(row.record.position)
-      if let record { update.records.append(record) } else { update.removed.append(row.id.text) }
+      if let record {
+        update.records.append(record)
+      } else if positions[row.id] == row.record.position {
+        update.removed.append(row.id.text)
+      }
     }
     update.addUnstored(since: earlier, changed: changed.map(\.id.text))
     return update
@@ -108,7 +114,7 @@ struct InMemoryContents {
     let hidden = tombstones.compactMap { positions[$0] }.map { rows[index($0)] }
     status.hidden = hidden.count { $0.record.removedUpstreamAt == nil }
     status.removedUpstream = removedCount
-    status.records = rows.count - removedCount - status.hidden
+    status.records = rows.count - movedCount - removedCount - status.hidden
     status.deleted = tombstones.count
     status.pages = pages.count
     status.fetchedAt = (pages.values.map(\.fetchedAt) + [fetchedAt].compactMap(\.self)).max()
@@ -189,6 +195,25 @@ extension InMemoryContents: StoreTransaction {
       positions[id] = form.position
       let record = StoredRecord(position: form.position, json: form.json, savedAt: date)
       rows.append(Row(id: id, record: record, text: form.text, changed: revision))
+    }
+  }
+
+  mutating func move(_ moves: [Int64: Int64], of source: Int64, at date: Date) {
+    revision += 1
+    movedCount += moves.count
+    for (old, new) in moves {
+      rows[index(old)].changed = revision
+      var row = rows[index(old)]
+      rows[index(old)].record.removedUpstreamAt = .distantPast
+      row.record.position = new
+      positions[row.id] = new
+      rows.append(row)
+    }
+    rows.sort { $0.record.position < $1.record.position }
+    pages = pages.mapValues { page in
+      CacheEntry(
+        page: page.page, positions: page.positions.map { moves[$0] ?? $0 },
+        fetchedAt: page.fetchedAt)
     }
   }
 

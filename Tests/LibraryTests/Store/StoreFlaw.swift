@@ -127,6 +127,13 @@ extension StoreFlaw {
         return slice
       })
     },
+    StoreFlaw("first-pass-orders", "the last record of a batch gets the first position") {
+      FlawedStore(save: { base, batch, source, date throws(SourceError) in
+        var batch = batch
+        if batch.update?.reconciliation?.movesUpTo != nil { batch.entries.reverse() }
+        return try await base.save(batch, of: source, at: date)
+      })
+    },
     StoreFlaw("any-page-size", "there seems to be more after a full slice") {
       FlawedStore(read: { base, source, words, position, limit throws(SourceError) in
         var slice = try await base.records(

@@ -96,6 +96,31 @@ struct SyncTests {
     #expect(base.callCount == 10)
   }
 
+  @Test(arguments: [1, 8])
+  func `gives records that were cached before the place that the service gives them`(
+    jobs: Int
+  ) async throws {
+    let early = [90, 5, 300, 7]
+    let entries = try early.map { id in
+      StoreEntry(id: "\(id)", json: try CanonicalJSON.bytes(of: Note(id))) { Note.text(Note(id)) }
+    }
+    _ = try await store.save(StoreBatch(entries), of: "notes", at: today.now())
+    let stopped = try await sync(service(1...95), upTo: 2, jobs: jobs)
+    #expect(!stopped.isComplete && stopped.added == 18)
+    #expect(try await storedIDs() == [90, 300] + Array(1...20))
+    let result = try await sync(service(1...95), jobs: jobs)
+    #expect(result.isComplete && (result.added, result.unchanged) == (74, 1))
+    #expect(try await storedIDs() == Array(1...95))
+    #expect(try await store.status(of: "notes").removedUpstream == 1)
+    #expect(try directory.database().isSound())
+    #expect(try await store.inconsistencies() == [])
+
+    // A later sync moves nothing.
+    _ = try await store.save(StoreBatch([entries[2]]), of: "notes", at: today.now())
+    #expect(try await sync(service(Array(1...97) + [300])).isComplete)
+    #expect(try await storedIDs() == [300] + Array(1...97))
+  }
+
   @Test func `stores pages in one transaction that arrive together`() async throws {
     // The scheduler decides whether they do: sooner or later it happens.
     var most = 0
