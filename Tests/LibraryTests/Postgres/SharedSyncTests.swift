@@ -82,6 +82,23 @@ struct SharedSyncTests {
     }
   }
 
+  @Test(arguments: [true, false])
+  func `gives records that were cached before the place that the service gives them`(
+    isDivided: Bool
+  ) async throws {
+    try await withDatabase { database in
+      let store = try machines(database, 1)[0]
+      let base = isDivided ? service(1...35) : chained(1...35)
+      let records = NotesPlugin(over: base, .liveFirst(freshFor: .seconds(60))).recordStore(
+        in: store)
+      _ = try await records.save([Note(30), Note(4)], at: .day(0))
+      let result = await sync(base, into: store, at: 1).run(upTo: nil, jobs: 1, waits: false) { _ in
+      }
+      #expect(result.isComplete && (result.added, result.unchanged) == (33, 2))
+      #expect(try await ids(in: store) == Array(1...35))
+    }
+  }
+
   @Test func `takes over what a lost machine has leased, and refuses what it still saves`()
     async throws
   {
