@@ -399,26 +399,17 @@ if let tests = Context.environment["AGGREGATOR_ONLY"] {
 // All but JSON and texts is compiled for size. The optimiser makes no copies of generic functions where hardly a record
 // passes: elsewhere, a sync of products takes twice as long without them. Decision 31 has the measures.
 let small = [
-  "AggregatorCore", "AggregatorFiles", "AggregatorFilters", "AggregatorFormats",
+  "AggregatorAPI", "AggregatorCore", "AggregatorFiles", "AggregatorFilters", "AggregatorFormats",
   "AggregatorPostgres", "AggregatorQueries", "AggregatorSQLite", "AggregatorSelection",
-  "AggregatorServer", "AggregatorStore", "AggregatorSync",
-  "AggregatorTerminal", "CountriesSource", "DeclaredSource",
-  "HeroesSource", "ProductsSource", "UsersSource",
+  "AggregatorServer", "AggregatorStore", "AggregatorSync", "AggregatorTerminal",
+  "CountriesSource", "DeclaredSource", "HeroesSource", "ProductsSource", "UsersSource",
 ]
 let smallest = [
-  "AggregatorAPI",
-  "AggregatorArguments",
-  "AggregatorHTTP",
-  "AggregatorKit",
-  "AggregatorSettings",
-  "AggregatorSinger",
-  "AggregatorCommand",
-  "AggregatorWeb",
-  "AggregatorAgents", "AggregatorAuthorization", "AggregatorBrowse", "AggregatorCopy",
-  "AggregatorExport",
-  "AggregatorImages", "AggregatorInference", "AggregatorLaws", "AggregatorOpenAPI",
-  "AggregatorSQL", "AggregatorSavedQueries", "AggregatorServing", "AggregatorSourceCommands",
-  "AggregatorTelemetry",
+  "AggregatorAgents", "AggregatorArguments", "AggregatorAuthorization", "AggregatorBrowse",
+  "AggregatorCommand", "AggregatorCopy", "AggregatorExport", "AggregatorHTTP", "AggregatorImages",
+  "AggregatorInference", "AggregatorKit", "AggregatorLaws", "AggregatorOpenAPI", "AggregatorSQL",
+  "AggregatorSavedQueries", "AggregatorServing", "AggregatorSettings", "AggregatorSinger",
+  "AggregatorSourceCommands", "AggregatorTelemetry", "AggregatorWeb",
 ]
 /// The targets that find the command of a run, which each start waits for.
 let startup = [

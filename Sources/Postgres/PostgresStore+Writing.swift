@@ -193,8 +193,10 @@ extension PostgresConnection: StoreTransaction {
       .utf8s(records.map(\.json)))
   }
 
-  package mutating func move(_ moves: [Int64: Int64], of source: Int64, at date: Date) {
-    let numbers: [PostgresValue] = [.integers(Array(moves.keys)), .integers(Array(moves.values))]
+  package mutating func move(
+    _ moves: [(from: Int64, to: Int64)], of source: Int64, at date: Date
+  ) {
+    let numbers: [PostgresValue] = [.integers(moves.map(\.from)), .integers(moves.map(\.to))]
     let places = "unnest($1::bigint[], $2::bigint[]) AS m (old, new)"
     enqueue(
       PostgresStatement(

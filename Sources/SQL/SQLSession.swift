@@ -70,7 +70,7 @@ package struct SQLSession: Sendable {
   /// The name of a parameter without its mark.
   package static func parameter(_ text: String) throws(CommandError) -> String {
     let name = String(text.trimmingPrefix(/[:@$]/))
-    guard SQLParameterScanner.isName(name) else {
+    guard SQLStatement.isParameterName(name) else {
       throw CommandError(
         .usage, "invalid name \"\(text)\" of a parameter", hint: "use letters, digits and _")
     }

@@ -197,7 +197,7 @@ extension Connection: StoreTransaction {
   }
 
   package mutating func move(
-    _ moves: [Int64: Int64], of source: Int64, at date: Date
+    _ moves: [(from: Int64, to: Int64)], of source: Int64, at date: Date
   ) throws(SQLiteFailure) {
     for (old, new) in moves {
       try run(
@@ -221,7 +221,7 @@ extension Connection: StoreTransaction {
         FROM json_each(pages.positions) e LEFT JOIN moves m ON m.old = e.value)
       WHERE source = ?1 AND EXISTS (
         SELECT 1 FROM json_each(pages.positions) e JOIN moves m ON m.old = e.value)
-      """, source, Array(moves.keys).jsonArray, Array(moves.values).jsonArray)
+      """, source, moves.map(\.from).jsonArray, moves.map(\.to).jsonArray)
   }
 
   /// One by one in the table, which the planner does not choose by itself.

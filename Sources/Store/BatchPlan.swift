@@ -29,8 +29,8 @@ package struct BatchPlan: Sendable {
   /// The new records; their positions follow the last known one, as do those of moved ones.
   private(set) var insertions: [Form] = []
 
-  /// The new positions of known records, by their old ones.
-  private(set) var moves: [Int64: Int64] = [:]
+  /// The old positions of known records that move, and their new ones, which ascend.
+  private(set) var moves: [(from: Int64, to: Int64)] = []
 
   /// The records whose JSON, and maybe text, is replaced, at their new positions.
   private(set) var replacements: [Form] = []
@@ -82,7 +82,7 @@ package struct BatchPlan: Sendable {
       } else if var known = known[index] {
         if known.position <= end {
           last += 1
-          moves[known.position] = last
+          moves.append((known.position, last))
           known.position = last
         }
         state = update(known, by: entry, index, at: .unwritten)

@@ -21,9 +21,9 @@ package protocol StoreTransaction: ~Copyable {
 
   /// Gives records new positions, which they have since `date`, also in the search index, the history and the pages.
   ///
-  /// - Parameter moves: The new positions, behind all others but those of records that were inserted, by the old ones.
+  /// - Parameter moves: The old positions, and the new ones, which ascend, among those of records that were inserted.
   mutating func move(
-    _ moves: [Int64: Int64], of source: Int64, at date: Date
+    _ moves: [(from: Int64, to: Int64)], of source: Int64, at date: Date
   ) throws(Failure)
 
   /// The number of different records at these positions that are there, and not removed upstream.

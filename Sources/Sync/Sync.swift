@@ -322,7 +322,10 @@ public struct Sync<Item: SourceRecord>: Sendable {
     }
     result.expected = checkpoint.expected
     let isFirst = try await isFirst
-    if let stored, checkpoint.cursor == nil, PartitionEnd(stored) == nil {
+    // That of a divided pass is left when its pages turn out not to be divisible.
+    if let stored, checkpoint.cursor == nil, PartitionEnd(stored) == nil,
+      SharedPass(stored, at: now()) == nil
+    {
       result.hasRestarted = true
     }
     let source = try await source

@@ -1,4 +1,5 @@
 package import AggregatorKit
+import AggregatorSelection
 package import AggregatorTerminal
 
 /// Finds the record that a person means: by its ID, its name, or the beginning of either.

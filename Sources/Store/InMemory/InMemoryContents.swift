@@ -198,7 +198,7 @@ extension InMemoryContents: StoreTransaction {
     }
   }
 
-  mutating func move(_ moves: [Int64: Int64], of source: Int64, at date: Date) {
+  mutating func move(_ moves: [(from: Int64, to: Int64)], of source: Int64, at date: Date) {
     revision += 1
     movedCount += moves.count
     for (old, new) in moves {
@@ -207,13 +207,11 @@ extension InMemoryContents: StoreTransaction {
       rows[index(old)].record.removedUpstreamAt = .distantPast
       row.record.position = new
       positions[row.id] = new
-      rows.append(row)
+      rows.insert(row, at: index(new))
     }
-    rows.sort { $0.record.position < $1.record.position }
-    pages = pages.mapValues { page in
-      CacheEntry(
-        page: page.page, positions: page.positions.map { moves[$0] ?? $0 },
-        fetchedAt: page.fetchedAt)
+    for (key, page) in pages {
+      let positions = page.positions.map { old in moves.first { $0.from == old }?.to ?? old }
+      pages[key] = CacheEntry(page: page.page, positions: positions, fetchedAt: page.fetchedAt)
     }
   }
 

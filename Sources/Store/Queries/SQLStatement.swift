@@ -1,5 +1,4 @@
 package import AggregatorCore
-import AggregatorText
 
 /// A statement in SQL, and the values of its parameters, such as `:age`.
 package struct SQLStatement: Sendable {
@@ -51,6 +50,11 @@ package struct SQLStatement: Sendable {
       names.append(name)
     }
     return names
+  }
+
+  /// True for ASCII letters, digits and `_`, not beginning with a digit.
+  package static func isParameterName(_ text: String) -> Bool {
+    text.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil
   }
 }
 

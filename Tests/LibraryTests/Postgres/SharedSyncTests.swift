@@ -82,6 +82,18 @@ struct SharedSyncTests {
     }
   }
 
+  @Test func `goes on alone where pages are not where they were expected, which is no new start`()
+    async throws
+  {
+    try await withDatabase { database in
+      let base = Mispredicting(base: service(1...35))
+      let result = await sync(base, into: try machines(database, 1)[0]).run(
+        upTo: nil, jobs: 2, waits: false
+      ) { _ in }
+      #expect(result.isComplete && result.added == 35 && !result.hasRestarted)
+    }
+  }
+
   @Test(arguments: [true, false])
   func `gives records that were cached before the place that the service gives them`(
     isDivided: Bool
@@ -340,5 +352,19 @@ private struct PollingClock: Clock {
   func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
     if base.now.duration(to: deadline) < .seconds(5) { return await Task.yield() }
     try await ContinuousClock().sleep(for: .seconds(3600))
+  }
+}
+
+/// Expects each page one record too late.
+private struct Mispredicting: Decorator {
+  let base: ScriptedSource<Note>
+  var label: String { "mispredicting" }
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Note> {
+    try await base.page(request)
+  }
+
+  func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
+    base.cursor(skipping: count + 1, from: request)
   }
 }

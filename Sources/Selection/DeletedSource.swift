@@ -1,5 +1,6 @@
 public import AggregatorCore
 import AggregatorFoundation
+public import AggregatorStore
 import AggregatorText
 
 extension RecordStore {

@@ -1,14 +1,14 @@
 /// Finds `:name` outside of quotes, comments and casts, as PostgreSQL reads them.
-package struct SQLParameterScanner {
+struct SQLParameterScanner {
   private let text: String.UnicodeScalarView
   private var rest: Substring.UnicodeScalarView
 
-  package init(_ text: String) {
+  init(_ text: String) {
     self.text = text.unicodeScalars
     rest = text[...].unicodeScalars
   }
 
-  package mutating func ranges() -> [Range<String.Index>] {
+  mutating func ranges() -> [Range<String.Index>] {
     var ranges: [Range<String.Index>] = []
     while let scalar = rest.first {
       switch scalar {
@@ -22,18 +22,13 @@ package struct SQLParameterScanner {
         let start = rest.startIndex
         skip(1)
         let name = rest.prefix(while: \.isPartOfASCIIName)
-        guard Self.isName(String(name)) else { continue }
+        guard SQLStatement.isParameterName(String(name)) else { continue }
         rest = rest[name.endIndex...]
         ranges.append(start..<rest.startIndex)
       default: skip(1)
       }
     }
     return ranges
-  }
-
-  /// True for ASCII letters, digits and `_`, not beginning with a digit.
-  package static func isName(_ text: String) -> Bool {
-    text.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil
   }
 
   private func isNext(_ text: String) -> Bool { rest.starts(with: text.unicodeScalars) }
