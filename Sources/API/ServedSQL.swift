@@ -168,6 +168,7 @@ package final class ServedSQL: Sendable {
   // MARK: - Running
 
   /// Runs a query, and ends it if the task is cancelled because the client has left.
+  @_semantics("optimize.sil.specialize.generic.never")
   private func run<Value: Sendable>(
     _ statement: SQLStatement, within limit: Duration,
     _ read: @Sendable (SQLRun, QueryTime) async throws -> Value

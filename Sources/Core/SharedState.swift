@@ -101,7 +101,7 @@ package final class SharedValue<Value: Codable & Equatable & Sendable>: Sendable
   /// - Parameter body: Changes the value; it must be quick, because it blocks other callers. It may be
   ///   called more than once; the last call counts. It receives the storage's time, `nil` if it has no clock of
   ///   its own.
-  @discardableResult
+  @discardableResult @_semantics("optimize.sil.specialize.generic.never")
   package func update<Answer: Sendable>(
     _ body: @escaping @Sendable (inout Value, _ time: Duration?) -> Answer
   ) async -> Answer {
@@ -129,7 +129,7 @@ package final class SharedValue<Value: Codable & Equatable & Sendable>: Sendable
   }
 
   /// Updates the value by a change that needs no time.
-  @discardableResult
+  @discardableResult @_semantics("optimize.sil.specialize.generic.never")
   package func update<Answer: Sendable>(
     _ body: @escaping @Sendable (inout Value) -> Answer
   ) async -> Answer {

@@ -146,6 +146,7 @@ actor PostgresListener {
   }
 
   /// `nil` after a failure, which leaves a gap.
+  @_semantics("optimize.sil.specialize.generic.never")
   private func withConnection<Answer>(
     _ body: (inout PostgresConnection, isolated PostgresListener) throws(PostgresFailure) -> Answer
   ) -> Answer? {

@@ -31,6 +31,7 @@ actor PostgresSession {
   }
 
   /// Runs `body`, which only reads.
+  @_semantics("optimize.sil.specialize.generic.never")
   func read<Answer: Sendable>(
     _ body: @Sendable (inout PostgresConnection, PostgresDatabase) throws(PostgresFailure) -> Answer
   ) throws(SourceError) -> Answer {
@@ -52,6 +53,7 @@ actor PostgresSession {
   ///
   /// A `body` that leaves all of its statements in the queue must be idempotent: if the connection breaks then,
   /// nothing tells whether they were committed.
+  @_semantics("optimize.sil.specialize.generic.never")
   func write<Answer: Sendable>(
     _ body: @Sendable (inout PostgresConnection) throws(PostgresFailure) -> Answer
   ) throws(SourceError) -> Answer {
@@ -108,6 +110,7 @@ actor PostgresSession {
   // MARK: - Connections
 
   /// Runs `body` on an open connection, which is kept if it can be used again.
+  @_semantics("optimize.sil.specialize.generic.never")
   private func withConnection<Answer>(
     mayCreate: Bool,
     _ body: (inout PostgresConnection, PostgresDatabase) throws(PostgresFailure) -> Answer
@@ -147,6 +150,7 @@ actor PostgresSession {
 
   // MARK: - Repeating
 
+  @_semantics("optimize.sil.specialize.generic.never")
   private func repeated<Answer>(
     _ body: (isolated PostgresSession) throws(PostgresFailure) -> Answer
   ) throws(SourceError) -> Answer {

@@ -60,6 +60,7 @@ final class PostgresStandby: Sendable {
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings` for a server that never was a standby of the primary, or
   ///   `cancelled`.
+  @_semantics("optimize.sil.specialize.generic.never")
   func read<Answer: Sendable>(
     after position: Int64, of primary: PostgresIdentity,
     _ body: @Sendable (inout PostgresConnection, PostgresDatabase) throws(PostgresFailure) -> Answer

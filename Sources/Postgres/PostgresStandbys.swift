@@ -49,6 +49,7 @@ final class PostgresStandbys: Sendable {
   func noteChange() { state.withLock { $0.changes += 1 } }
 
   /// Runs `body`, which only reads, at the first standby that can answer; `nil` if none can.
+  @_semantics("optimize.sil.specialize.generic.never")
   func read<Answer: Sendable>(
     _ body: @Sendable (inout PostgresConnection, PostgresDatabase) throws(PostgresFailure) -> Answer
   ) async throws(SourceError) -> Answer? {

@@ -78,6 +78,7 @@ public final class PostgresStore: SourceStore {
   /// Reads, unless the task is cancelled; `nil` if there is no store yet.
   ///
   /// A standby may answer what is read of `records`.
+  @_semantics("optimize.sil.specialize.generic.never")
   package func read<Answer: Sendable>(
     records isOfRecords: Bool = false,
     _ body: @Sendable (inout PostgresConnection) throws(PostgresFailure) -> Answer
@@ -94,6 +95,7 @@ public final class PostgresStore: SourceStore {
   ///
   /// Statements that `body` leaves in the queue are sent with the commit, in the same round trip. If it writes `records`,
   /// no standby answers until it has them.
+  @_semantics("optimize.sil.specialize.generic.never")
   package func write<Answer: Sendable>(
     records isOfRecords: Bool = true,
     _ body: @Sendable (inout PostgresConnection) throws(PostgresFailure) -> Answer
@@ -118,6 +120,7 @@ public final class PostgresStore: SourceStore {
   }
 
   /// Runs `body` once the server is known, even if there is no store yet; a standby may answer what is read of `records`.
+  @_semantics("optimize.sil.specialize.generic.never")
   func inspect<Answer: Sendable>(
     records isOfRecords: Bool = false,
     _ body: @Sendable (inout PostgresConnection, PostgresDatabase) throws(PostgresFailure) -> Answer

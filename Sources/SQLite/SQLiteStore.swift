@@ -95,6 +95,7 @@ public final class SQLiteStore: SourceStore {
 
   /// Reads a consistent snapshot, unless the task is cancelled; `nil` if there is no file, or another scope is shown than the
   /// caller expects.
+  @_semantics("optimize.sil.specialize.generic.never")
   package func read<Answer: Sendable>(
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
   ) async throws(SourceError) -> Answer? {
@@ -117,6 +118,7 @@ public final class SQLiteStore: SourceStore {
     } ?? nil
   }
 
+  @_semantics("optimize.sil.specialize.generic.never")
   package func write<Answer: Sendable>(
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer
   ) async throws(SourceError) -> Answer {
@@ -174,6 +176,7 @@ actor StoreConnection {
   ///
   /// If the file turns out to be damaged, it is moved aside and `body` runs once more on a new one. It also runs
   /// once more if the file was read without locks and has changed meanwhile, or if it was written and has been moved.
+  @_semantics("optimize.sil.specialize.generic.never")
   func perform<Answer: Sendable>(
     _ body: @Sendable (inout Connection) throws(SQLiteFailure) -> Answer, mayRetry: Bool = true
   ) throws(SourceError) -> Answer? {

@@ -70,6 +70,7 @@ package final class ExpectedScope: Sendable {
   }
 
   /// Runs `body` with this expectation; `nil` if another scope was shown, or no read has looked.
+  @_semantics("optimize.sil.specialize.generic.never")
   fileprivate func read<Value: Sendable>(
     _ body: () async throws(SourceError) -> Value
   ) async throws(SourceError) -> Value? {
@@ -161,6 +162,7 @@ package struct ScopedStore: SourceStore {
   /// Reads in the present scope of a source.
   ///
   /// A store that can compares it, in the same read, with that of the last call, which it nearly always still is.
+  @_semantics("optimize.sil.specialize.generic.never")
   private func read<Answer: Sendable>(
     _ source: String, _ body: (any ScopeKeepingStore) async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
