@@ -51,7 +51,7 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let notCached = Code("notCached")
     /// An open list was loaded anew, because the service had changed it.
     public static let reloaded = Code("reloaded")
-    /// The service has removed the record.
+    /// A sync of the whole list has not found the record any more.
     public static let removedUpstream = Code("removedUpstream")
     /// A setting is set in the file of another build.
     public static let otherBuild = Code("otherBuild")

@@ -104,7 +104,7 @@ import Testing
     #expect(shown.status == 0)
     #expect(
       shown.errors.contains(
-        "warning: products: \(FakeProduct.id(7)) was removed upstream (detected "),
+        "warning: products: \(FakeProduct.id(7)) was not found by the sync of "),
       "\(shown)")
     let status = try await home.run("store status --fields source,records,removedUpstream --tsv")
     #expect(status.lines.contains("products\t248\t2"), "\(status)")

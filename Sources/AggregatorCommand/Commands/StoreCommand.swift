@@ -238,7 +238,7 @@ private struct StoreEntry: Entry {
       "deleted", "Deleted", \.status.deleted, about: "The number of deleted IDs, cached or not."),
     Field(
       "removedUpstream", "Removed upstream", \.status.removedUpstream,
-      about: "The number of records that the service no longer has."),
+      about: "The number of records that a sync of all did not find any more."),
     Field("pages", "Pages", \.status.pages, about: "The number of cached pages."),
     Field(
       "fetchedAt", "Last fetched", \.status.fetchedAt?.iso8601,

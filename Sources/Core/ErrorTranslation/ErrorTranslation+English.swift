@@ -80,7 +80,7 @@ extension ErrorTranslation {
       .partlyCached: "Only a part of the records is saved on this device.",
       .redacted: "Some records contain a secret, which is not shown.",
       .reloaded: "The list was loaded anew, because it has changed.",
-      .removedUpstream: "The service no longer has this record.",
+      .removedUpstream: "The list of the service no longer has this record.",
       .repeated: "Records came twice: others may be missing.",
       .restarted: "The list was started over: records may be missing.",
       .rounded: "Some large numbers are rounded.",

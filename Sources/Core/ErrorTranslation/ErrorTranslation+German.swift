@@ -97,7 +97,7 @@ extension ErrorTranslation {
       .partlyCached: "Nur ein Teil der Einträge ist auf diesem Gerät gespeichert.",
       .redacted: "Manche Einträge enthalten ein Geheimnis, das nicht gezeigt wird.",
       .reloaded: "Die Liste wurde neu geladen, weil sie sich geändert hat.",
-      .removedUpstream: "Der Dienst hat diesen Eintrag nicht mehr.",
+      .removedUpstream: "Die Liste des Dienstes hat diesen Eintrag nicht mehr.",
       .repeated: "Einträge kamen doppelt: Vielleicht fehlen andere.",
       .restarted: "Die Liste wurde von vorn begonnen: Vielleicht fehlen Einträge.",
       .rounded: "Manche große Zahlen sind gerundet.",

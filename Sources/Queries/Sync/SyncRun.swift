@@ -288,7 +288,7 @@ extension SyncReport: Entry {
     Field("unchanged", "Unchanged", \.result.unchanged, about: "The number of unchanged records."),
     Field(
       "removedUpstream", "Removed upstream", \.result.removedUpstream,
-      about: "The number of records that the service no longer has."),
+      about: "The number of records that a sync of all did not find any more."),
     Field("pages", "Pages", \.result.pages, about: "The number of pages fetched."),
     Field(
       "complete", "Complete", \.result.isComplete,

@@ -172,7 +172,7 @@ extension Warning {
   ) -> Warning {
     Warning(
       .removedUpstream,
-      "\(id.description.oneLine(atMost: 80)) was removed upstream (detected \(date.iso8601))")
+      "\(id.description.oneLine(atMost: 80)) was not found by the sync of \(date.iso8601)")
   }
 }
 

@@ -417,7 +417,7 @@ extension HTMLRenderer {
         switch change.kind {
         case .added: "The service has it again"
         case .changed: "Changed"
-        case .removed: "Removed by the service"
+        case .removed: "Not found by a sync"
         }
       return """
         <li class="\(change.kind.rawValue)"><time class="kind" datetime="\(change.date)" title="\(change.date)">\(change.date.writtenDate ?? change.date)</time> \

@@ -90,16 +90,16 @@ extension HTMLRenderer {
       """
   }
 
-  /// The notice that the service no longer has a record.
+  /// The notice that a sync has not found a record any more.
   private func removal(_ page: ServedListing, _ history: ServedHistory?) -> HTML? {
     let last = history?.entries.first.flatMap { $0.kind == .removed ? $0 : nil }
     let isRemoved = page.summary.warnings.contains { $0.warning.code == .removedUpstream }
     guard isRemoved || last != nil && page.summary.provenance?.origin != .live else { return nil }
     let time = last.map { change -> HTML in
-      #" on <time datetime="\#(change.date)">\#(change.date.writtenDate ?? change.date)</time>"#
+      #"the sync of <time datetime="\#(change.date)">\#(change.date.writtenDate ?? change.date)</time>"#
     }
     return """
-      <div class="notice"><p>Removed by the service\(time). This is the last copy of it.</p></div>
+      <div class="notice"><p>Not found by \(time ?? "a sync"). This is the last copy of it.</p></div>
       """
   }
 

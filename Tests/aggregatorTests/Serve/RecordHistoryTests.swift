@@ -142,14 +142,15 @@ import Testing
     #expect(page.contains("are not known. Earlier changes are not shown</li>"))
   }
 
-  @Test func `a record that the service has removed says so`() async throws {
+  @Test func `a record that a sync has not found says so`() async throws {
     try await save("Almaty", onDay: 0)
-    #expect(try await !page(of: "KZ").contains("Removed by the service"))
+    #expect(try await !page(of: "KZ").contains("Not found by"))
     try await remove(onDay: 2)
     #expect(
       try await page(of: "KZ").contains(
-        #"<p>Removed by the service on <time datetime="1970-01-03T00:00:00Z">3 Jan 1970, 00:00 UTC</time>."#
+        #"<p>Not found by the sync of <time datetime="1970-01-03T00:00:00Z">3 Jan 1970, 00:00 UTC</time>."#
       ))
+    #expect(try await page(of: "KZ").contains("<div>Not found by a sync "))
   }
 
   @Test(
@@ -184,7 +185,7 @@ import Testing
           history: try await things.history(of: "1"))),
       part: .detail)
     #expect(html.contains(">Lamp</h2>"), "\(html)")
-    #expect(html.contains("<p>Removed by the service on <time ") == isRemoved, "\(html)")
+    #expect(html.contains("<p>Not found by the sync of <time ") == isRemoved, "\(html)")
     #expect(html.contains("not found") != isRemoved, "\(html)")
     // Programs are told that the service does not have it, and so is whoever asks for nothing else.
     for query in [ServedQuery(cache: cache), ServedQuery(cache: .live, isForPeople: true)] {
