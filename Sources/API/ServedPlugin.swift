@@ -81,7 +81,9 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     guard 1...largestPage ~= limit else {
       throw Problem(
         400, "invalidRequest", "invalid value \"\(limit)\" for limit",
-        hint: "from 1 to \(largestPage)")
+        hint:
+          "from 1 to \(largestPage)\(query.isForPeople ? "" : "; all=true has all cached records")"
+      )
     }
     let cursor = try query.cursor.map { text throws(Problem) in try PageCursor(received: text) }
     let chosen = try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields
@@ -115,6 +117,10 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     }
     if query.isForPeople, query.time == nil, selected == nil, cursor == nil, let words {
       listing.cachedMatches = await cachedMatches(of: words, beside: summary)
+      let hint = summary.warnings.firstIndex { $0.warning.hasCachedMatches }
+      if let hint, let count = listing.cachedMatches {
+        listing.summary.warnings[hint].warning = .cachedMatches(count)
+      }
     }
     if records.isEmpty, !run.outcome.isPartial, query.conditions.isEmpty, let words {
       if query.isForPeople {
@@ -171,7 +177,11 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   ) async {
     guard query.time == nil, query.cursor == nil else { return }
     let origin = listing.summary.provenance?.origin
-    let isLocal = origin == .cached || origin == .bundled
+    // A cached page may be an answer of the service.
+    let isStored =
+      !plugin.searchesService
+      || listing.summary.warnings.contains { $0.warning == .storedSearch }
+    let isLocal = origin == .bundled || origin == .cached && isStored
     let advice = SearchAdvice(
       searched: isLocal ? plugin.fields.filter(\.isSearchable).map { FieldEntry($0) } : [],
       // A store that cannot be read is reported by the next list.
@@ -558,8 +568,9 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     do { _ = try plugin.wholeRemote(in: environment) } catch { state.problem = Problem(error) }
     var coverage = try await environment.store?.coverage(of: name)
     // A list that was read whole since may lack records, too.
-    if let known = coverage, let store = environment.store, known.gap != nil {
-      coverage?.shortfall = try await shortfall(in: store, known)
+    if let known = coverage, let store = environment.store {
+      if known.gap != nil { coverage?.shortfall = try await shortfall(in: store, known) }
+      coverage?.total = try await plugin.recordStore(in: store).total(of: known)
     }
     if (coverage?.cached ?? 0) == 0 {
       state.bundled = (try? await plugin.bundled.page(PageRequest(limit: 1)).total) ?? 0

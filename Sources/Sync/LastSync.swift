@@ -57,10 +57,13 @@ extension RecordStore {
 }
 
 extension RecordStore {
-  /// The number of all records, as the service has reported it to a sync of the whole list that has not come to its end;
-  /// `nil` if it is unknown.
-  package func totalOfUnfinishedSync() async throws(SourceError) -> Int? {
-    try await unfinishedSync()?.total
+  /// The total of a coverage, or if no page has one, that which the service has reported to a sync of the whole list that
+  /// has not come to its end; `nil` if it is unknown.
+  package func total(of coverage: Coverage) async throws(SourceError) -> Int? {
+    guard coverage.totalOfCached == nil, coverage.depth == nil, coverage.cached > 0,
+      let reported = try await unfinishedSync()?.total, reported > coverage.cached
+    else { return coverage.total }
+    return reported
   }
 
   /// True if a sync of the whole list has not come to its end.

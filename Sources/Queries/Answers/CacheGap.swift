@@ -40,7 +40,7 @@ extension Plugin {
   /// `nil` if everything is cached, and no file has changed since, or if lists show no more than the cache either.
   package func gap(in store: any SourceStore) async throws(SourceError) -> CacheGap? {
     let state = try await store.state(of: name, checkpoints: Coverage.checkpoints)
-    let coverage = Coverage(state)
+    var coverage = Coverage(state)
     let isGap =
       policy.readOrder == .localFirst ? coverage.cached == 0 : !coverage.isComplete
     var change: SourceError?
@@ -63,13 +63,8 @@ extension Plugin {
     let verb = count == 1 ? "is" : "are"
     let depth = coverage.cached > 0 ? coverage.depth : nil
     let rest = depth.map { ": the service lists no more than \($0.grouped)" }
-    var total = coverage.totalOfCached
-    if total == nil, depth == nil, coverage.cached > 0,
-      let reported = try await recordStore(in: store).totalOfUnfinishedSync(),
-      reported > coverage.cached
-    {
-      total = reported
-    }
+    coverage.total = try await recordStore(in: store).total(of: coverage)
+    let total = coverage.totalOfCached
     var remedy = isSyncable ? nil : change?.remedy.map(Hint.init)
     let hasRepeatedIDs = coverage.gap?.includes(.repeated) == true
     if change == nil, hasRepeatedIDs || coverage.hasUnreadableRows {

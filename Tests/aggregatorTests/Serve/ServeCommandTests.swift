@@ -114,6 +114,7 @@ import Testing
     let server = try await ServingProgram()
     for (path, text) in [
       ("/api/v1/countries?limit=0", #""hint":"from 1 to "#),
+      ("/api/v1/countries?limit=100000", #"; all=true has all cached records""#),
       ("/api/v1/countries?limit=-1", #""hint":"from 1 to "#),
       ("/api/v1/search?query=a&limit=0", #""hint":"from 1 to 100""#),
       ("/api/v1/countries/records/changes?since=soon", #"invalid value \"soon\" for since:"#),
