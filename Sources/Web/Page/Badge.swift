@@ -3,11 +3,18 @@ import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
 
+/// The ages of a text at its writing, in their order, from which the script counts up; of fewer in the text, the last ones.
+func ages(_ dates: [Date?], at now: Date) -> String? {
+  let ages = dates.compactMap { $0.map { String(Int(min(now.timeIntervalSince($0), 1e9))) } }
+  return ages.isEmpty ? nil : ages.joined(separator: " ")
+}
+
 /// The origin of an answer in a few words, which opens into the whole story.
 struct Badge {
   let origin: OriginBadge
 
   private let page: ServedListing
+  private let now: Date
   private let provenance: CombinedProvenance
 
   /// - Parameter shortfall: That of the list, which is said above, and counts the unreadable rows of all pages.
@@ -24,6 +31,7 @@ struct Badge {
         noted, choosesLocal: cache == .offline, namesChoice: false, at: now)
     else { return nil }
     self.page = page
+    self.now = now
     self.provenance = provenance
     self.origin = origin
   }
@@ -94,7 +102,7 @@ struct Badge {
       query.readsIndex && page.summary.warnings.contains(where: \.warning.meansIncomplete)
     return """
       <details class="badge \(origin.kind.rawValue)"><summary title="\(origin.explanation)">\
-      <span class="visually-hidden">Data: </span><span class="label">\(isMixed ? origin.labelOfOldest : origin.label)</span></summary>
+      <span class="visually-hidden">Data: </span><span\(attribute: "data-age", ages([origin.fetchedAt], at: now)) class="label">\(isMixed ? origin.labelOfOldest : origin.label)</span></summary>
       <div class="panel">
       <p\(attribute: "class", hasNotes && hasReason ? "told" : nil) dir="auto">\(origin.explanation).</p>
       <dl>\(provenance.fetchedAt.map { date in

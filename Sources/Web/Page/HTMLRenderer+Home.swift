@@ -145,7 +145,8 @@ extension HTMLRenderer {
     case .failure(let problem): facts = note(problem)
     case .success(let state):
       facts = """
-        <p class="tone \(tone(of: state))">\(amount(of: state, source))</p>
+        <p class="tone \(tone(of: state))"\
+        \(attribute: "data-age", ages([state.fetchedAt, state.syncedAt], at: now))>\(amount(of: state, source))</p>
         \(shortfall(of: state).map(note(of:)))
         \(failure(of: state, sync))
         \(state.problem.map(note))

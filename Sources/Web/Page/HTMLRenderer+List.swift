@@ -139,10 +139,13 @@ extension HTMLRenderer {
     guard !page.records.isEmpty || query.cursor != nil else {
       let total = page.summary.total ?? 0
       let isBeyond = total > 0 && query.offset ?? 0 > 0
+      // The message in place of records says it.
+      let isSaid = !isBeyond && query.query != nil && query.conditions.isEmpty
+      let said = isSaid ? page.shortcoming ?? page.matchesBesides : nil
       return """
         <div class="bar"><p class="count" data-announce>\(isBeyond ? count : "No \(source.noun.word(for: 0).safeLine)\(page.shortcoming == nil ? "" : " so far")")</p>\
         \(jump(page, content))\(badgeHTML)</div>
-        \(badge?.notesHTML(besides: page.matchesBesides?.capitalizedFirst) ?? [])
+        \(badge?.notesHTML(besides: said?.safeLine.capitalizedFirst) ?? [])
         \(hints)
         \(isBeyond ? beyond(total, content) : empty(content))
         """

@@ -75,10 +75,7 @@ function find() {
   const fits = text => words.every(word => folded(text).text.includes(word));
   const ranked = items => items.toSorted((a, b) => fits(b.name) - fits(a.name));
   if (!text) return show([...earlier(), ...commands()]);
-  const search = {
-    name: `Search all sources for “${text}”`, about: "Search",
-    run: () => { remember(text); location.assign(searchAddress(text)); },
-  };
+  const search = { name: `Search all sources for “${text}”`, about: "Search", run: () => { remember(text); location.assign(searchAddress(text)); } };
   const known = ranked([...commands(), ...earlier()].filter(({ name, about }) => fits(`${name} ${about}`))).slice(0, 8);
   show([...known, search]);
   waiting = setTimeout(async () => {

@@ -32,13 +32,9 @@ const words = error => (error instanceof TypeError ? `Cannot reach ${program}. I
 
 /* Shows a message until it is dismissed or replaced; an offer takes no focus. */
 function toast(text, action) {
-  const button = (label, name, run) => make("button", {
-    type: "button", class: name, onclick: () => { $("#toast").replaceChildren(); run?.(); },
-  }, label);
-  const buttons = [
-    ...(action ? [button(action.label, "button primary", action.run)] : []),
-    button("Dismiss", "button", () => { if (list() && !list().hidden && !action?.isOffer) focusRecord(); }),
-  ];
+  const button = (label, name, run) => make("button", { type: "button", class: name, onclick: () => { $("#toast").replaceChildren(); run?.(); } }, label);
+  const dismiss = button("Dismiss", "button", () => { if (list() && !list().hidden && !action?.isOffer) focusRecord(); });
+  const buttons = action ? [button(action.label, "button primary", action.run), dismiss] : [dismiss];
   $("#toast").replaceChildren(make("p", { dir: "auto" }, text), ...buttons);
   if (action && !action.isOffer) buttons[0].focus();
 }
@@ -277,6 +273,7 @@ function highlight() {
   if (!globalThis.Highlight) return;
   const words = [...folded(field?.value ?? "").text.matchAll(/["“„«]([^"“”„«»]+)["“”»]?|[^\s"“”„«»]+/g)].map(([word, phrase]) => (phrase ?? word).trim()).filter(Boolean);
   const ranges = [];
+  for (const parts of words.length ? $$(".record bdi:has(wbr)") : []) if (words.some(word => folded(parts.textContent).text.includes(word))) parts.textContent = parts.textContent;
   const texts = document.createTreeWalker($("main"), NodeFilter.SHOW_TEXT);
   while (words.length && texts.nextNode()) {
     const node = texts.currentNode;
@@ -286,7 +283,7 @@ function highlight() {
       for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
         const range = document.createRange();
         range.setStart(node, places[at]);
-        range.setEnd(node, places[at + word.length] ?? node.length);
+        range.setEnd(node, places[at] + node.data.slice(places[at], places[at + word.length]).replace(lastSigns, "").length);
         ranges.push(range);
       }
     }
@@ -294,11 +291,14 @@ function highlight() {
   CSS.highlights.set("match", new Highlight(...ranges));
 }
 
-/* A text as searches compare it, without case and accents, and the place of each character in the original. */
+const signs = /[\p{M}'´`‘’‛ʹʻʼ′\-‐‑‒–—―−\u00AD.·,]/gu;
+const lastSigns = /['´`‘’‛ʹʻʼ′\-‐‑‒–—―−\u00AD.·,]+$/u;
+
+/* A text as searches compare it, without case, accents and signs that writers leave out, and the place of each character in the original. */
 function folded(original) {
   let [text, at, places] = ["", 0, []];
   for (const character of original) {
-    const base = character.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+    const base = character.normalize("NFD").replace(signs, "").toLowerCase();
     const plain = { ø: "o", ł: "l", ı: "i", đ: "d", ð: "d", ħ: "h", ŧ: "t", ŋ: "n", æ: "ae", œ: "oe", þ: "th", ß: "ss" }[base] ?? base;
     for (let index = 0; index < plain.length; index += 1) places.push(at);
     text += plain;
@@ -546,9 +546,7 @@ function settle() {
   if (rowHeight && (end <= offset() || first >= offset() + countLoaded())) return showFrom(Math.min(first, total - 1));
   if (first) address.searchParams.set("offset", first);
   const page = !total && $$(".records > [data-page]").findLast(page => page.getBoundingClientRect().top < innerHeight / 2);
-  for (const [name, value] of page ? new URL(page.dataset.page).searchParams : []) {
-    if (["cursor", "offset"].includes(name)) address.searchParams.set(name, value);
-  }
+  for (const [name, value] of page ? new URL(page.dataset.page).searchParams : []) if (["cursor", "offset"].includes(name)) address.searchParams.set(name, value);
   if (total || page) showAddress(address);
 }
 
@@ -695,8 +693,18 @@ if (form && list()) {
   if (shownDetail) $(".record[aria-current]")?.scrollIntoView({ block: "center" });
 }
 
-/* Counts down to the time at which a service is asked again, and shows its answer. */
+/* Counts up the ages of records, and down to the time at which a service is asked again, whose answer it shows. */
+const written = /just now|\d+ (s|min|h|days) ago/g;
+const ageWords = age => [[172800, 86400, "days"], [7200, 3600, "h"], [90, 60, "min"], [5, 1, "s"]].filter(([least]) => age >= least).map(([, unit, name]) => `${Math.max(2, Math.floor(age / unit))} ${name} ago`)[0] ?? "just now";
+function growOld(place) {
+  place.since ??= Date.now();
+  const ages = place.dataset.age.split(" ").slice(-place.textContent.match(written)?.length);
+  const words = place.textContent.replace(written, () => ageWords(Number(ages.shift()) + (Date.now() - place.since) / 1000));
+  if (words !== place.textContent) place.textContent = words;
+}
+$$("[data-age]").forEach(growOld);
 setInterval(() => {
+  $$("[data-age]").forEach(growOld);
   for (const place of $$("[data-countdown]")) {
     const rest = Math.max(0, Number(place.dataset.countdown) - 1);
     place.dataset.countdown = rest;
@@ -1071,8 +1079,7 @@ const utc = (time, style) => `${new Date(time).toLocaleString("en-GB", { ...styl
 function syncWords(sync, noun, place) {
   const { state, result, error, updatedAt } = sync;
   const { kind, records = 0, total, added, changed, complete, warnings = [] } = result;
-  const amount = kind === "incremental" && state !== "running"
-    ? `${number(added + changed)} changed ${noun}` : `${number(records)} ${noun}`;
+  const amount = kind === "incremental" && state !== "running" ? `${number(added + changed)} changed ${noun}` : `${number(records)} ${noun}`;
   switch (state) {
     case "running":
       if (waitsLong(sync)) return [`Waiting until ${utc(sync.waitingUntil)}`, records && amount, sync.waiting.replace(/: waiting .*$/, "")].filter(Boolean).join(" · ");

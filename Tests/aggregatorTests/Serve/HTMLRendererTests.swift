@@ -780,6 +780,7 @@ import Testing
       return pages.home([(source: MadeUpSource.heroes, state: .success(state))])
     }
     #expect(words(fetched: 61, synced: 63).contains("All 3 cached, synced 63 s ago<"))
+    #expect(words(fetched: 61, synced: 7200).contains(#" data-age="61 7200">"#))
     #expect(
       words(fetched: 61, synced: 7200).contains("All 3 cached, fetched 61 s ago; synced 2 h ago<"))
     // One that was interrupted has read the first records long before its end.
@@ -2494,6 +2495,19 @@ import Testing
     let page = pages.page(
       SourceContent(source: MadeUpSource.heroes, query: query, list: .success(listing)))
     #expect(page.contains(">Search further</a>"), "\(page)")
+  }
+
+  @Test func `a search without matches says once that it is limited`() throws {
+    let source = MadeUpSource.heroes
+    let words = "limited to cached records: 7 of 20"
+    var listing = ServedListing(records: [], summary: ListingSummary(count: 0))
+    listing.summary.provenance = CombinedProvenance(
+      Provenance(.cached, fetchedAt: MadeUpSource.now - 185))
+    listing.summary.warnings = [SourceWarning("heroes", Warning(.partlyCached, words))]
+    for query in [ServedQuery(query: "tea"), ServedQuery(conditions: ["name=x"])] {
+      let html = pages.page(SourceContent(source: source, query: query, list: .success(listing)))
+      #expect(html.components(separatedBy: ">L\(words.dropFirst()).<").count == 2, "\(html)")
+    }
   }
 
   @Test func `facets of a part of a list say so`() {

@@ -12,6 +12,16 @@ def run(site):
     page.reload()
     expect(badge.locator(".label")).to_contain_text("Cached")
 
+    # Ages go on while the page is open, as those of the first page do.
+    page.clock.install()
+    page.reload()
+    for seconds, age in ((100, r"\d+ min"), (7200, r"\d h")):
+        page.clock.fast_forward(seconds * 1000)
+        expect(badge.locator(".label")).to_have_text(re.compile(f"^Cached {age} ago$"))
+    page.close()
+
+    page = site.open("/sources/heroes?query=anvil")
+    badge = page.locator("#list .badge").first
     site.tell("stop heroes")
     badge.locator("summary").click()
     page.get_by_role("link", name="Refresh").first.click()

@@ -74,3 +74,13 @@ def run(site):
     linked.evaluate("() => { document.querySelector('#detail h2').textContent = 'Łódź' }")
     linked.fill("#query", "lódz")
     linked.wait_for_function("() => [...CSS.highlights.get('match')].map(String).includes('Łódź')")
+    # Signs that searches pass over are in a match, not after it.
+    linked.evaluate("() => { document.querySelector('#detail h2').textContent = 'Spider-Man.' }")
+    linked.fill("#query", "spiderman")
+    linked.wait_for_function("() => [...CSS.highlights.get('match')].map(String).includes('Spider-Man')")
+    # So they are where an address may be broken.
+    linked.fill("#query", "anvil")
+    expect(linked.locator(".record")).to_have_count(16)
+    linked.evaluate("() => { document.querySelector('#query').value = 'eco'; document.querySelector('.record').innerHTML = '<bdi>example.<wbr>com</bdi>' }")
+    linked.locator(".record").nth(1).click()
+    linked.wait_for_function("() => [...CSS.highlights.get('match')].map(String).includes('e.co')")
