@@ -108,7 +108,8 @@ package final class ServedSQL: Sendable {
     let views = state.plugins.flatMap { SQLView.all(of: $0) }
     for view in views.sorted(by: { $0.name < $1.name }) {
       var table = ServedTable(name: view.name, columns: store.columns(of: view))
-      let stored = try? await state.environment.store?.status(of: view.source.source).records
+      let status = try? await state.environment.store?.status(of: view.source.source)
+      let stored = status?.records
       if let stored, stored > 0, view.source.list == nil {
         // The store has counted them.
         table.count = stored
@@ -119,6 +120,11 @@ package final class ServedSQL: Sendable {
         if case .integer(let count)? = rows?.first?.first { table.count = count }
       }
       table.isSample = stored == 0 && table.count ?? 0 > 0
+      let coverage = try? await state.environment.store?.coverage(of: view.source.source)
+      table.isPart = coverage?.isPart == true
+      if table.isPart, view.source.list == nil {
+        table.total = coverage?.totalOfCached.map { $0 - (status?.hidden ?? 0) }
+      }
       tables.append(table)
     }
     return tables
@@ -235,6 +241,10 @@ package struct ServedTable: Sendable {
   package var count: Int?
   /// True if the bundled records stand in, as none are cached.
   package var isSample = false
+  /// True if a part of the records of its source is cached.
+  package var isPart = false
+  /// The number of rows that there would be with the other records; `nil` if it is unknown, or if all are cached.
+  package var total: Int?
 }
 
 extension String {

@@ -349,6 +349,11 @@ package struct ServedListing: Sendable {
   }
 }
 
+extension Coverage {
+  /// True if records are cached, but not all, as far as is known.
+  package var isPart: Bool { cached > 0 && !isComplete && gap?.isExcess != true }
+}
+
 /// The state of the cached records of a source.
 package struct SourceState: Sendable {
   /// `nil` without a store.

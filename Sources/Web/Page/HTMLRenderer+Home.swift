@@ -162,8 +162,9 @@ extension HTMLRenderer {
       """
   }
 
-  /// The colour of the mark of a source, which is that of the badge of its lists.
+  /// The mark of a source: its colour is that of the badge of its lists, and it is half full if only a part is cached.
   private func tone(of state: SourceState) -> String {
+    if state.coverage?.isPart == true { return "cached part" }
     if state.coverage?.cached ?? 0 > 0 || state.coverage?.isComplete == true { return "cached" }
     return state.bundled > 0 ? "bundled" : "offline"
   }

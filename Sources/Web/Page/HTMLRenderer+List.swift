@@ -217,7 +217,7 @@ extension HTMLRenderer {
     guard let total, total > page.records.count, query.cache != .live else { return nil }
     return """
       <form class="jump" action="\(WebAddress.list(content.source.name, ServedQuery.plain))" method="get">
-      \(hiddenFields(query.forLinks))<label><span>Go to</span> no. <input type="number" name="position" min="1" \
+      \(hiddenFields(query.forLinks))<label>Go to <span>no.</span> <input type="number" name="position" min="1" \
       max="\(total)" placeholder="1–\(total.grouped)" required></label>
       <button type="submit" class="button">Go</button></form>
       """

@@ -183,7 +183,7 @@ extension HTMLRenderer {
     \(tables.map { table in
       """
       <div class="schema-table"><h3><code data-name="\(table.name.sqlSpelling)">\(table.name.safeLine)</code></h3>
-      <p>\(table.count.map { "\($0.grouped) \(table.isSample ? "sample " : "")row\($0 == 1 ? "" : "s") · " })\
+      <p\(attribute: "class", table.isPart ? "tone cached part" : nil)>\(amount(of: table))\
       <a href="\(WebAddress.sql(Self.query(of: table.name)))">Show<span class="visually-hidden"> \(table.name.safeLine)</span></a></p>
       <details><summary>\(table.columns.count) column\(table.columns.count == 1 ? "" : "s")<span class="visually-hidden"> of \(table.name.safeLine)</span></summary>
       <ul>\(table.columns.map { name in
@@ -194,6 +194,15 @@ extension HTMLRenderer {
     })
     </section>
     """
+  }
+
+  /// The number of rows, and of how many if only a part is cached; empty if it is unknown.
+  private func amount(of table: ServedTable) -> String {
+    guard let count = table.count else { return "" }
+    let all = table.total.map { " of \($0.grouped)" }
+    let rows = "\(table.isSample ? "sample " : "")row\(count == 1 && all == nil ? "" : "s")"
+    let doubt = table.isPart && all == nil ? ", maybe not all" : ""
+    return "\(count.grouped)\(all ?? "") \(rows)\(doubt) · "
   }
 
   private func result(_ answer: Result<SQLAnswer, Problem>, of content: SQLContent) -> HTML {

@@ -109,6 +109,15 @@ function openPalette() { wish.value = ""; if (!palette.open) palette.showModal()
 $("#go-to")?.addEventListener("click", openPalette);
 if ($("#go-to")) $("#go-to").parentElement.hidden = false;
 // Once the bar of sources has the room that the button leaves.
+/* The strip of sources ends where a name begins at its other end, too, so that none is cut beside SQL. */
+function fitStrip() {
+  const [nav, names] = [$("nav"), $$("nav li:has([data-source])")];
+  if (names.length) names.at(-1).style.marginRight = "";
+  const room = nav && nav.scrollWidth - nav.clientWidth, next = names.map(each => each.offsetLeft - names[0].offsetLeft).find(start => start >= room);
+  if (room > 0 && next > room) names.at(-1).style.marginRight = `${next - room}px`;
+}
+addEventListener("resize", fitStrip);
+fitStrip();
 for (const link of $$("nav [aria-current]")) link.scrollIntoView({ block: "nearest", inline: "center" });
 wish.addEventListener("input", find);
 wish.addEventListener("keydown", event => {

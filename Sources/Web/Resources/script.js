@@ -594,6 +594,14 @@ function insert(next, box) {
   if (isBefore || Math.abs(moved) > rowHeight) box.scrollTop += moved;
 }
 
+/* Says which rows of a table are there, if not all of them are; the heading is the first. */
+function countRows() {
+  const table = (total || isLong) && offset() >= 0 && $("table", tableBox());
+  if (!table) return;
+  table.ariaRowCount = total ? total + 1 : -1;
+  $$(".records", table).flatMap(page => [...contents(page).children]).forEach((row, index) => { row.ariaRowIndex = offset() + index + 2; });
+}
+
 function watch() {
   watchPictures();
   if (!detail()) return;
@@ -604,6 +612,7 @@ function watch() {
     // Pages that left the screen while the list was short are judged again.
     nearPages.disconnect();
   }
+  countRows();
   for (const page of $$(".records", list())) nearPages.observe(page);
   resized.observe(list());
 }

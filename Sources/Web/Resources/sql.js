@@ -249,10 +249,10 @@ function kinds(columns) {
   const isOrdered = ({ values }) => values.length > 2 && values.every((value, index) => !index || value >= values[index - 1]);
   const ordered = [...dates, ...numbers.filter(isOrdered)];
   const across = [...new Set([...ordered, ...numbers])].filter(column => series(column, columns));
-  const found = {};
+  const found = {}, z = [{ name: "(none)" }, ...(numbers.length > 1 ? numbers : [])];
   if (latitude && longitude) found.map = { label: "Map", x: [longitude], y: [latitude] };
-  if (numbers.length && of("text", "date").length) found.bar = { label: "Bars", x: [...of("text", "date"), ...numbers], y: numbers };
-  if (ordered.some(column => across.includes(column)) && numbers.some(column => column !== across[0])) found.line = { label: "Line", x: across, y: numbers };
+  if (numbers.length && of("text", "date").length) found.bar = { label: "Bars", x: [...of("text", "date"), ...numbers], y: numbers, z };
+  if (ordered.some(column => across.includes(column)) && numbers.some(column => column !== across[0])) found.line = { label: "Line", x: across, y: numbers, z };
   if (numbers.length > 1) found.scatter = { label: "Scatter", x: numbers, y: numbers };
   return found;
 }
@@ -319,25 +319,33 @@ async function loadRows() {
   const rows = (await response.text()).split("\n").filter(Boolean).map(line => JSON.parse(line));
   const controls = () => $$(".views button, #chart select");
   const focused = controls().indexOf(document.activeElement);
+  $("#outcome").textContent = $("#outcome").textContent.replace(/ rows/, ` of ${rows.length > maxRows ? "more than " : ""}${plain.format(Math.min(rows.length, maxRows))} rows`);
   showCharts(rows.slice(0, maxRows), rows.length > maxRows);
   controls()[focused]?.focus();
 }
 const extent = values => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
 
+/* The columns of a chart of two measures, in which each row is twice. */
+function paired(x, y, z, { names, ids, words, ...rest }) {
+  const both = column => column && { ...column, texts: column.texts.flatMap(text => [text, text]), values: column.values.flatMap(value => [value, value]) };
+  const [texts, values] = ["texts", "values"].map(member => y[member].flatMap((value, index) => [value, z[member][index]])), keys = [y.name, z.name];
+  return [both(x), { ...y, name: keys.join(", "), texts, values }, { ...rest, names: both(names), ids: both(ids), words: words.map(both), lines: { keys, texts: x.texts.flatMap(() => keys) } }];
+}
+
 function draw(kind, x, y, { view, names, ids, hasMore, lines, words }) {
-  const isBar = kind === "bar", isMap = kind === "map";
+  const isBar = kind === "bar", isMap = kind === "map", measures = lines?.keys?.length ?? 1;
   const named = words.map(({ name }) => name).join(", ");
-  let points = x.texts.map((_, index) => ({ text: words.map(({ texts }) => texts[index]).filter(Boolean).join(" · "), label: y.texts[index], name: names?.texts[index], id: ids?.texts[index], line: lines?.texts?.[index] ?? "", x: x.values[index], y: y.values[index] }))
+  let points = x.texts.map((_, index) => ({ row: Math.floor(index / measures), text: words.map(({ texts }) => texts[index]).filter(Boolean).join(" · "), label: y.texts[index], name: names?.texts[index], id: ids?.texts[index], line: lines?.texts?.[index] ?? "", x: x.values[index], y: y.values[index] }))
     .filter(point => Number.isFinite(point.y) && (isBar || Number.isFinite(point.x)));
   if (isMap) points = points.filter(point => Math.abs(point.x) <= 180 && Math.abs(point.y) <= 90);
-  const all = points.length;
+  const rowsOf = points => new Set(points.map(({ row }) => row)).size, all = rowsOf(points);
   if (isBar) points = points.slice(0, maxBars);
   if (kind === "line") points.sort((a, b) => a.x - b.x);
   if (!points.length) return undefined;
   // Of a width that the screen has, so that words have their size.
   const width = Math.max(300, Math.min(chart.clientWidth - 2, 1400));
   const [left, right, top] = [isBar ? Math.min(words.length > 1 ? 260 : 160, width / 3) : 72, Math.max(44, ...points.map(point => isBar && 7 * said(point.y, y.unit).length + 12)), 12];
-  const inner = width - left - right, keys = lines ? [...new Set(points.map(({ line }) => line))].sort() : [];
+  const inner = width - left - right, keys = lines?.keys ?? (lines ? [...new Set(points.map(({ line }) => line))].sort() : []);
   const height = isBar ? points.length * 24 : isMap ? inner / 2 : Math.min(360, inner * .6);
   const scale = (values, kind, count, isFromZero) => {
     let [low, high] = extent(isFromZero ? [0, ...values] : values);
@@ -376,24 +384,25 @@ function draw(kind, x, y, { view, names, ids, hasMore, lines, words }) {
   const shown = isBar ? points : thinned(points, point => [toX(point.x), toY(point.y)]);
   const marks = shown.map((point, index) => {
     const others = point.others ? `, and ${plain.format(point.others)} more here` : "";
-    const pair = isMap ? `${point.label}, ${point.text}` : `${point.text}: ${point.label}`;
+    const pair = isMap ? `${point.label}, ${point.text}` : `${[point.text, point.line].filter(Boolean).join(", ")}: ${point.label}`;
     const title = make("title", {}, (point.name && !isBar ? `${point.name} (${pair})` : pair) + others);
     const record = { "data-href": point.id && chart.dataset.records + encodeURIComponent(point.id), class: lines && `s${keys.indexOf(point.line)}` };
     if (!isBar) return make("circle", { cx: toX(point.x), cy: toY(point.y), r: kind === "line" ? 2.5 : 4, ...record }, title);
     const [start, end] = [toX(0), toX(point.y)];
     return make("g", {},
       make("rect", { x: Math.min(start, end), y: top + index * 24 + 3, width: Math.max(1, Math.abs(end - start)), height: 18, rx: 2, ...record }, title),
-      make("text", { x: left - 8, y: top + index * 24 + 16, "text-anchor": "end" }, cut(point.text, Math.floor((left - 12) / 7))),
+      make("text", { x: left - 8, y: top + index * 24 + 16, "text-anchor": "end" }, points[index - 1]?.row === point.row ? "" : cut(point.text, Math.floor((left - 12) / 7))),
       make("text", { class: "value", x: Math.max(start, end) + 4, y: top + index * 24 + 16 }, said(point.y, y.unit)));
   });
-  marks.unshift(...keys.map((key, number) => make("path", { class: `s${number}`, d: points.filter(({ line }) => line === key).map((point, index) => `${index ? "L" : "M"}${toX(point.x).toFixed(1)} ${toY(point.y).toFixed(1)}`).join("") })));
+  if (!isBar) marks.unshift(...keys.map((key, number) => make("path", { class: `s${number}`, d: points.filter(({ line }) => line === key).map((point, index) => `${index ? "L" : "M"}${toX(point.x).toFixed(1)} ${toY(point.y).toFixed(1)}`).join("") })));
   if (isMap) marks.splice(0, marks.length, cutOff(marks), make("rect", { class: "sea", ...plot }));
   const [low, most] = extent(points.map(point => point.y));
   const name = isMap ? `Map of ${all} places` : `${{ bar: "Bar", line: "Line", scatter: "Scatter" }[kind]} chart of ${y.name} by ${named}: ${points.length} values from ${said(low, y.unit)} to ${said(most, y.unit)}.`;
   const drawing = make("svg", { class: `drawing ${kind}`, role: "img", "aria-label": name, width, height: top + height + 50, viewBox: `0 0 ${width} ${top + height + 50}` }, ...labels, ...marks);
-  const [total, listed] = [x.texts.length, result.tBodies[0].rows.length], count = number => `${plain.format(number)} ${number === 1 ? "row" : "rows"}`;
+  const [total, listed, drawn] = [x.texts.length / measures, result.tBodies[0].rows.length, rowsOf(points)], count = number => `${plain.format(number)} ${number === 1 ? "row" : "rows"}`;
+  const isAll = drawn === total && !hasMore;
   const notes = [
-    (points.length < total || hasMore) && `drawn: ${points.length < all ? "the first " : ""}${plain.format(points.length)} of ${hasMore ? "more than " : ""}${count(total)}`,
+    (!isAll || listed < total) && `drawn: ${isAll ? "all " : `${drawn < all || hasMore ? "the first " : ""}${plain.format(drawn)} of ${hasMore ? "more than " : ""}`}${count(total)}`,
     all < total && `${count(total - all)} without these values`,
     shown.length < points.length && "a point stands for all rows at its place",
     listed < total && `the table has the first ${plain.format(listed)}`,
@@ -470,8 +479,8 @@ function showCharts(rows, hasMore = Boolean(chart.dataset.sql)) {
   // A query that was changed has the chart of the last one, whose address had it.
   let drawnAt, kind = "", choice = new URLSearchParams((location.hash || attempt(() => sessionStorage.getItem("chart")) || "").slice(1));
   attempt(() => sessionStorage.removeItem("chart"));
-  const [x, y] = [1, 2].map(() => make("select", { onchange: () => { show(); share(); } }));
-  const axes = Object.entries({ x, y });
+  const [x, y, z] = [1, 2, 3].map(() => make("select", { onchange: () => { show(); share(); } }));
+  const axes = Object.entries({ x, y, z });
   const figure = make("div", { class: "figure" });
   const offer = name => {
     kind = name;
@@ -482,13 +491,13 @@ function showCharts(rows, hasMore = Boolean(chart.dataset.sql)) {
       const choices = possible[kind]?.[axis] ?? [];
       select.replaceChildren(...choices.map(column => make("option", { value: found.indexOf(column), selected: column.name === choice.get(axis) }, column.name)));
       select.parentElement.hidden = choices.length < 2;
-      select.parentElement.firstChild.data = `${kind === "bar" ? { x: "Bars", y: "Length" }[axis] : axis.toUpperCase()} `;
+      select.parentElement.firstChild.data = `${{ z: "And", ...(kind === "bar" && { x: "Bars", y: "Length" }) }[axis] ?? axis.toUpperCase()} `;
     }
     if (x.value === y.value) y.value = found.indexOf(possible[kind]?.y.find(column => found.indexOf(column) !== Number(x.value)) ?? found[y.value]);
     show();
     share();
   };
-  const view = {};
+  const view = {}, second = () => (z.value === y.value ? undefined : found[z.value]);
   const map = possible.map && mapBox(view, () => show(), possible.map);
   const ids = found.find(({ name }) => name === chart.dataset.id), texts = found.filter(({ kind }) => kind === "text");
   const names = texts.find(({ name }) => /^(title|name|label)$/i.test(name)) ?? texts.find(column => column !== ids);
@@ -498,15 +507,19 @@ function showCharts(rows, hasMore = Boolean(chart.dataset.sql)) {
     if (!kind) return;
     drawnAt = chart.clientWidth;
     if (chart.dataset.sql) loadRows();
-    const drawn = draw(kind, found[x.value], found[y.value], { view, names, ids, hasMore, words: kind === "bar" ? wordsOf(found[x.value], found) : [found[x.value]], lines: kind === "line" ? series(found[x.value], found) : undefined })
-      ?? [make("p", { class: "note" }, "There is nothing to draw.")];
+    const [across, up] = [found[x.value], found[y.value]], lines = kind === "line" ? series(across, found) : undefined;
+    // Lines that a column tells apart are of one measure.
+    if (lines?.texts) z.value = "-1";
+    z.parentElement.hidden = z.length < 2 || Boolean(lines?.texts);
+    const rest = { view, names, ids, hasMore, words: kind === "bar" ? wordsOf(across, found) : [across], lines };
+    const drawn = draw(kind, ...(second() ? paired(across, up, second(), rest) : [across, up, rest])) ?? [make("p", { class: "note" }, "There is nothing to draw.")];
     if (kind !== "map") return figure.replaceChildren(...drawn);
     map.lastChild.replaceChildren(...drawn);
     if (!map.isConnected) figure.replaceChildren(map);
   };
   /* The address has the chart, so that it can be shared. */
   const share = () => {
-    if (kind) choice = new URLSearchParams({ chart: kind, x: found[x.value].name, y: found[y.value].name });
+    if (kind) choice = new URLSearchParams({ chart: kind, x: found[x.value].name, y: found[y.value].name, ...(second() && { z: second().name }) });
     history.replaceState(history.state, "", kind ? `#${choice}` : location.pathname + location.search);
   };
   views.replaceChildren(...Object.entries({ "": { label: "Table" }, ...possible }).map(([value, { label }]) => make(

@@ -352,6 +352,16 @@ import Testing
       SQLContent(text: text, tables: tables, answer: .success(answer), values: values))
   }
 
+  @Test func `a table says whether only a part of its records is cached`() {
+    var tables = [ServedTable(name: "heroes", columns: [], count: 1)]
+    func page() -> String { pages.sql(SQLContent(text: nil, tables: tables)) }
+    #expect(page().contains("<p>1 row · "))
+    tables[0].isPart = true
+    #expect(page().contains(#"<p class="tone cached part">1 row, maybe not all · "#))
+    tables[0].total = 1500
+    #expect(page().contains(#"<p class="tone cached part">1 of 1,500 rows · "#))
+  }
+
   @Test func `a column has the decimals that its numbers need, and an ID leads to its record`() {
     let html = result(
       of: "SELECT * FROM \"heroes\"", ["id", "latitude", "sum", "rate", "whole", "year", "count"],
@@ -790,7 +800,10 @@ import Testing
     #expect(words(fetched: 61, synced: nil).contains("All 3 cached, fetched 61 s ago<"))
     #expect(
       words(fetched: 61, synced: nil, isComplete: false)
-        .contains("3 of 9 cached, fetched 61 s ago; not synced completely<"))
+        .contains(
+          #"<p class="tone cached part">3 of 9 cached, fetched 61 s ago; not synced completely<"#))
+    // The mark of all of them is another one.
+    #expect(words(fetched: 61, synced: 63).contains(#"<p class="tone cached">All 3 cached, "#))
     // A sync without all records is later than the changes of those that it has seen.
     var short = SourceState(coverage: Coverage(cached: 3, total: nil, isComplete: false))
     short.coverage?.shortfall = .unreadable(1)

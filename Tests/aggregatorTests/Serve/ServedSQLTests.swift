@@ -146,6 +146,9 @@ import Testing
     let cached = await sql { $0.counting = .zero }.tables()
     #expect(cached.first { $0.name == "countries" }?.count == 1)
     #expect(cached.first { $0.name == "countries" }?.isSample == false)
+    // It is not known to be all of them, until a sync has come to its end.
+    #expect(countries.isPart == false)
+    #expect(cached.first { $0.name == "countries" }?.isPart == true)
     // In the order of their names, as sources are.
     let environment = PluginEnvironment(
       settings: SourceSettings([:]), transport: LongTimeoutTransport(), store: store)

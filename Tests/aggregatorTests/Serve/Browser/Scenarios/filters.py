@@ -483,3 +483,27 @@ def head(site):
     assert bar["x"] <= boxes[0]["x"] < boxes[1]["x"] < bar["x"] + bar["width"] / 2, (bar, boxes)
     assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"] + 1, boxes
     fits(page)
+    # No name is cut beside it, wherever the strip is, also at its end.
+    page.reload()
+    sources.evaluate(
+        """nav => {
+            const sources = [...nav.querySelectorAll("li:has([data-source])")];
+            for (let count = 0; count < 12; count += 1) sources.at(-1).after(sources[count % sources.length].cloneNode(true));
+            dispatchEvent(new Event("resize"));
+        }""")
+    for part in (0, .3, .6, 1):
+        sources.evaluate("(nav, part) => nav.scrollTo({ left: part * nav.scrollWidth, behavior: 'instant' })", part)
+        cut = """nav => {
+            const edge = nav.querySelector("[href='/sql']").getBoundingClientRect().right + 1;
+            return [...nav.querySelectorAll("[data-source] span:last-of-type")]
+                .filter(each => each.getBoundingClientRect().left < edge && each.getBoundingClientRect().right > edge)
+                .map(each => each.textContent);
+        }"""
+        assert sources.evaluate(cut) == [], (part, sources.evaluate(cut))
+    # What a number is typed for is said wherever the field is.
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 768})
+        label = page.locator(".jump label")
+        if label.count():
+            assert label.evaluate("each => getComputedStyle(each).fontSize") != "0px"
+            assert label.evaluate("each => each.firstChild.data") == "Go to "

@@ -152,6 +152,17 @@ def many_sources(site):
         name, state, sync = (row.locator(each).bounding_box() for each in ("h2", ".tone", ".sync button"))
         assert name["x"] + name["width"] <= state["x"] and state["x"] + state["width"] <= sync["x"], (name, state, sync)
         assert abs(name["y"] - state["y"]) < 12 and abs(name["y"] - sync["y"]) < 12, (name, state, sync)
+        # What the source is stands below its name, however long its state is.
+        row.locator(".tone").evaluate("each => each.append(' and more'.repeat(20))")
+        name, about = (row.locator(each).bounding_box() for each in ("h2", ".summary"))
+        assert 0 <= about["y"] - name["y"] - name["height"] < 8, (name, about)
+    # All and a part of the records have other marks.
+    marks = page.locator(".tone").first.evaluate(
+        """each => ["tone cached", "tone cached part"].map(name => {
+            each.className = name;
+            return getComputedStyle(each, "::before").backgroundImage;
+        })""")
+    assert marks[0] != marks[1] and "gradient" in marks[0], marks
     fits(page)
     is_accessible(page)
     page.set_viewport_size({"width": 320, "height": 640})

@@ -106,6 +106,9 @@ def run(site):
     expect(page.locator(".more a")).to_be_hidden()
     position = page.locator(".position")
     expect(position).to_have_text(re.compile(r"^1–1[0-9] of 249$"))
+    # Each row has its number among all of them, after the heading.
+    expect(page.locator("#records table")).to_have_attribute("aria-rowcount", "250")
+    expect(rows.first).to_have_attribute("aria-rowindex", "2")
     # What is dragged to is loaded in the place of what was there.
     scroll(page, box, height / 2)
     expect(position).to_have_text(re.compile(r"^1[12][0-9]–1[34][0-9] of 249$"))
@@ -115,6 +118,9 @@ def run(site):
     page.wait_for_function(f"([box, height]) => Math.abs(({HEIGHT})(box) - height) < 3", arg=[box, height])
     middle = rows.first.locator(".record").inner_text()
     assert middle != first
+    expect(rows.first).to_have_attribute("aria-rowindex", re.compile("^[1-9][0-9]+$"))
+    numbers = rows.evaluate_all("all => all.map(each => Number(each.ariaRowIndex))")
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers))), numbers
     # The rows before and after follow while the reader scrolls.
     for step in (-300, -300, -300, -300, 900, 900):
         page.evaluate("([box, step]) => document.querySelector(box).scrollBy(0, step)", [box, step])

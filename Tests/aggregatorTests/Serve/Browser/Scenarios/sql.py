@@ -257,15 +257,28 @@ def charts(site):
     page.goto(site.origin + address(many.format(5000)))
     show("Line")
     expect(page.get_by_role("img", name="Line chart of rest by i: 5000 values from 0 to 99.")).to_be_visible()
-    expect(notes).to_have_text([rest.capitalize()])
+    expect(notes).to_have_text([f"Drawn: all 5,000 rows; {rest}"])
+    expect(page.locator("#outcome")).to_have_text(re.compile("^The first 1,000 of 5,000 rows in "))
     focused(page, ".views [value=line]")
     assert page.locator("#chart circle").count() < 5000
     expect(page.locator("#chart circle title", has_text="more here").first).to_be_attached()
-    for limit, words in ((20_000, rest.capitalize()), (30_000, f"Drawn: 20,000 of more than 20,000 rows; {rest}")):
+    for limit, words in ((20_000, f"Drawn: all 20,000 rows; {rest}"), (30_000, f"Drawn: the first 20,000 of more than 20,000 rows; {rest}")):
         page.goto(site.origin + address(many.format(limit)) + "#chart=line")
         expect(notes).to_have_text([words])
     page.goto(site.origin + address("SELECT 1 AS a, 2 AS b UNION ALL SELECT 2, NULL UNION ALL SELECT 3, 5") + "#chart=line")
     expect(notes).to_have_text(["Drawn: 2 of 3 rows; 1 row without these values."])
+    # A second measure has lines or bars of its own, and the address has it.
+    page.goto(site.origin + address("SELECT 'a' AS name, '2024-01' AS month, 1 AS low, 5 AS high UNION ALL SELECT 'b', '2024-02', 2, 7") + "#chart=bar&x=name&y=low&z=high")
+    bars = page.get_by_role("img", name="Bar chart of low, high by name: 4 values from 1 to 7.")
+    expect(bars.locator("title")).to_have_text(["a, low: 1", "a, high: 5", "b, low: 2", "b, high: 7"])
+    expect(bars.locator("g text:not(.value)")).to_have_text(["a", "", "b", ""])
+    expect(notes).to_have_text(["● low ● high"])
+    show("Line")
+    expect(page.get_by_role("img", name="Line chart of low, high by month: 4 values from 1 to 7.").locator("path")).to_have_count(2)
+    is_accessible(page)
+    page.get_by_label("And", exact=True).select_option(label="(none)")
+    expect(page.get_by_role("img", name="Line chart of low by month: 2 values from 1 to 2.")).to_be_visible()
+    assert "z=" not in page.url, page.url
     # Rows that share an X are lines of their own, one for each text, or none.
     lands = " UNION ALL ".join(f"SELECT '2024-0{month}' AS month, '{land}' AS land, {month * size} AS n" for month in (1, 2, 3) for land, size in (("FR", 2), ("DE", 5)))
     page.goto(site.origin + address(lands) + "#chart=line")
