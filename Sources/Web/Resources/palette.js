@@ -108,13 +108,13 @@ function openPalette() { wish.value = ""; if (!palette.open) palette.showModal()
 
 $("#go-to")?.addEventListener("click", openPalette);
 if ($("#go-to")) $("#go-to").parentElement.hidden = false;
-// Once the bar of sources has the room that the button leaves.
-/* The strip of sources ends where a name begins at its other end, too, so that none is cut beside SQL. */
+/* The strip of sources ends where a name begins at its other end, too, so that none is cut beside SQL; once the button has its room. */
 function fitStrip() {
   const [nav, names] = [$("nav"), $$("nav li:has([data-source])")];
   if (names.length) names.at(-1).style.marginRight = "";
-  const room = nav && nav.scrollWidth - nav.clientWidth, next = names.map(each => each.offsetLeft - names[0].offsetLeft).find(start => start >= room);
-  if (room > 0 && next > room) names.at(-1).style.marginRight = `${next - room}px`;
+  const [edge, room] = nav ? [nav.firstElementChild.offsetLeft - 3 + parseFloat(getComputedStyle(nav).scrollPaddingLeft), nav.scrollWidth - nav.clientWidth] : [];
+  const end = room > 0 && names.map(each => each.offsetLeft - edge).find(start => start >= room);
+  if (end) names.at(-1).style.marginRight = `${end - room}px`;
 }
 addEventListener("resize", fitStrip);
 fitStrip();

@@ -249,7 +249,7 @@ function kinds(columns) {
   const isOrdered = ({ values }) => values.length > 2 && values.every((value, index) => !index || value >= values[index - 1]);
   const ordered = [...dates, ...numbers.filter(isOrdered)];
   const across = [...new Set([...ordered, ...numbers])].filter(column => series(column, columns));
-  const found = {}, z = [{ name: "(none)" }, ...(numbers.length > 1 ? numbers : [])];
+  const found = {}, z = numbers.length > 1 ? [{ name: "(none)" }, ...numbers] : [];
   if (latitude && longitude) found.map = { label: "Map", x: [longitude], y: [latitude] };
   if (numbers.length && of("text", "date").length) found.bar = { label: "Bars", x: [...of("text", "date"), ...numbers], y: numbers, z };
   if (ordered.some(column => across.includes(column)) && numbers.some(column => column !== across[0])) found.line = { label: "Line", x: across, y: numbers, z };

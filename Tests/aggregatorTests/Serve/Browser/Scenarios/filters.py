@@ -500,10 +500,3 @@ def head(site):
                 .map(each => each.textContent);
         }"""
         assert sources.evaluate(cut) == [], (part, sources.evaluate(cut))
-    # What a number is typed for is said wherever the field is.
-    for width in (390, 1440):
-        page.set_viewport_size({"width": width, "height": 768})
-        label = page.locator(".jump label")
-        if label.count():
-            assert label.evaluate("each => getComputedStyle(each).fontSize") != "0px"
-            assert label.evaluate("each => each.firstChild.data") == "Go to "

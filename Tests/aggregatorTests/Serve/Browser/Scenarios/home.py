@@ -157,12 +157,14 @@ def many_sources(site):
         name, about = (row.locator(each).bounding_box() for each in ("h2", ".summary"))
         assert 0 <= about["y"] - name["y"] - name["height"] < 8, (name, about)
     # All and a part of the records have other marks.
-    marks = page.locator(".tone").first.evaluate(
-        """each => ["tone cached", "tone cached part"].map(name => {
-            each.className = name;
-            return getComputedStyle(each, "::before").backgroundImage;
-        })""")
-    assert marks[0] != marks[1] and "gradient" in marks[0], marks
+    for colors in ("active", "none"):
+        page.emulate_media(forced_colors=colors)
+        marks = page.locator(".tone").first.evaluate(
+            """each => ["tone cached", "tone cached part"].map(name => {
+                each.className = name;
+                return getComputedStyle(each, "::before").backgroundImage;
+            })""")
+        assert marks[0] != marks[1] and "gradient" in marks[0], (colors, marks)
     fits(page)
     is_accessible(page)
     page.set_viewport_size({"width": 320, "height": 640})

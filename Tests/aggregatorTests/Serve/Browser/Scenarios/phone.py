@@ -174,6 +174,10 @@ def run(site):
     # What is above a list takes a third of the screen at most, and the names of the orders are whole.
     page = site.open("/sources/countries", width=390, height=844, has_touch=True, is_mobile=True)
     expect(page.get_by_label("Go to no.")).to_be_visible()
+    # What a number is typed for is said also where little room is left.
+    words = page.locator(".jump label").evaluate(
+        "each => [...each.childNodes].filter(({ parentElement: here, firstChild }) => getComputedStyle(firstChild ? firstChild.parentElement : here).fontSize !== '0px').map(node => node.textContent.trim()).join(' ').trim()")
+    assert words == "Go to", words
     # Its bar has room for many records, and for when they were cached.
     page.locator(".jump input[max]").evaluate("each => { each.placeholder = '1–20,000'; }")
     label = page.locator("#list .badge .label")

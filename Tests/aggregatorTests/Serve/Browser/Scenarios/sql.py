@@ -276,7 +276,7 @@ def charts(site):
     show("Line")
     expect(page.get_by_role("img", name="Line chart of low, high by month: 4 values from 1 to 7.").locator("path")).to_have_count(2)
     is_accessible(page)
-    page.get_by_label("And", exact=True).select_option(label="(none)")
+    page.locator(".pickers select").nth(2).select_option(label="(none)")
     expect(page.get_by_role("img", name="Line chart of low by month: 2 values from 1 to 2.")).to_be_visible()
     assert "z=" not in page.url, page.url
     # Rows that share an X are lines of their own, one for each text, or none.
