@@ -36,7 +36,7 @@ extension Command {
     environment.warnIfNoStore(context.diagnostics)
     // It would be drawn over the screen.
     ProgressLine.close()
-    let browser = try RecordBrowser(of: context.catalog.plugins, in: environment, context)
+    let browser = try await RecordBrowser(of: context.catalog.plugins, in: environment, context)
     return try await browser.run(opening: name) { request in
       request.query = invocation.arguments.dropFirst().joined(separator: " ")
       request.condition = invocation.texts(.condition).joined(separator: " and ")

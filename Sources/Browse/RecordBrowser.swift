@@ -11,6 +11,8 @@ package struct RecordBrowser {
   private let session: BrowseSession
   private let hasPictures: Bool
   private let reading: Reading
+  /// The reason for which records end with the session; `nil` if the store keeps them.
+  private let refusal: SourceError?
 
   /// The records that are shown, and whether the service may be asked for them.
   enum Reading { case service, local, deleted }
@@ -18,9 +20,9 @@ package struct RecordBrowser {
   /// Fails with code `usage` without a terminal, or on one that cannot be drawn on.
   package init(
     of plugins: [any Plugin], in environment: PluginEnvironment, _ context: CommandContext
-  ) throws(CommandError) {
+  ) async throws(CommandError) {
     try Self.requireTerminal(context)
-    try self.init(
+    try await self.init(
       of: plugins, in: environment, context, on: .standard,
       context.invocation.has(.offline) ? .local : .service)
   }
@@ -28,7 +30,7 @@ package struct RecordBrowser {
   init(
     of plugins: [any Plugin], in environment: PluginEnvironment, _ context: CommandContext,
     on device: BrowseDevice, _ reading: Reading
-  ) throws(CommandError) {
+  ) async throws(CommandError) {
     self.plugins = plugins
     self.environment = environment
     self.context = context
@@ -40,12 +42,21 @@ package struct RecordBrowser {
       Theme(hasColor: context.hasColorOnTerminal, hasUTF8: context.terminal.hasUTF8), on: device,
       hasKitty: chafa?.format == .kitty, now: environment.now)
     self.session = session
-    sources = try plugins.map { plugin throws(CommandError) in
+    var sources: [any BrowsedSource] = []
+    var refusal: SourceError?
+    for plugin in plugins {
       var environment = environment
       environment.observer = environment.observer.also(
         Self.pauses(of: plugin.name, now: environment.now) { session.post($0) })
-      return try Self.source(of: plugin, environment, context, chafa, reading)
+      let failure = await environment.replaceStore(
+        of: plugin.name, ifUnwritable: reading == .service, knowing: refusal)
+      refusal = refusal ?? failure
+      var source = try Self.source(of: plugin, environment, context, chafa, reading)
+      source.refusal = failure
+      sources.append(source)
     }
+    self.sources = sources
+    self.refusal = refusal
   }
 
   private static func source(
@@ -156,12 +167,16 @@ package struct RecordBrowser {
     // The loop has a thread of its own: reading and drawing wait for the terminal.
     let (effects, continuation) = AsyncStream<BrowseEffect>.makeStream()
     for effect in first { continuation.yield(effect) }
+    if let refusal {
+      let words = "\(refusal.message); records are kept until you leave"
+      session.post(.notice(Notice(.warning, words)))
+    }
     SystemThread.start { [session] in
       session.run(state) { continuation.yield($0) }
       continuation.finish()
     }
     for await effect in effects { runner.perform(effect) }
-    for name in await runner.finish() {
+    for name in await runner.finish() where refusal == nil {
       let command = context.diagnostics.command("\(name) sync")
       context.diagnostics.note("Interrupted; progress saved. Resume with: \(command)")
     }

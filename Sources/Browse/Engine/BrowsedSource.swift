@@ -14,6 +14,8 @@ package protocol BrowsedSource: Sendable {
   var isEndless: Bool { get }
   /// The most pages that a search reads, if the service has no search and they have a size.
   var scannedPages: Int? { get }
+  /// The reason for which no change is kept; `nil` if the store takes them.
+  var refusal: SourceError? { get set }
 
   /// Fails with code `usage` if the condition or the order is invalid.
   func check(_ request: ListRequest) throws(CommandError)
@@ -49,6 +51,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   private let chafa: Chafa?
   /// The deleted records, if a picker shows these; `nil` for the others.
   private let deleted: (any DataSource<P.Item>)?
+  package var refusal: SourceError?
   private let lock: SyncLock
   private let program: String
   private let walk = Walk()
@@ -488,12 +491,14 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   // MARK: - Changes
 
   package func delete(_ id: String) async throws {
+    if let refusal { throw refusal }
     let store = try environment.requiredStore()
     guard let key = P.Item.ID(id) else { throw SourceError.invalidID(id, of: plugin) }
     try await plugin.recordStore(in: store).delete(key, at: environment.now())
   }
 
   package func restore(_ id: String) async throws {
+    if let refusal { throw refusal }
     let store = try environment.requiredStore()
     guard let key = P.Item.ID(id) else { throw SourceError.invalidID(id, of: plugin) }
     try await plugin.recordStore(in: store).restore(key)
@@ -502,6 +507,8 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   package func sync(
     pages: Int?, progress: @escaping @Sendable (SyncResult) -> Void
   ) async throws -> SyncReport {
+    // Another page is one more to browse.
+    if let refusal, pages != 1 { throw refusal }
     let sync = try options.sync(of: plugin, in: environment)
     let result = try await lock.holding {
       var result = await sync.run(upTo: pages, jobs: 1, waits: true, progress: progress)

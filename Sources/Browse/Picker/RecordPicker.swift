@@ -36,7 +36,7 @@ struct RecordPicker<P: Plugin> {
       let status = try await environment.requiredStore().status(of: plugin.name)
       guard status.deleted > 0 else { return [] }
     }
-    let browser = try RecordBrowser(
+    let browser = try await RecordBrowser(
       of: [plugin], in: environment, context, on: device,
       picking.areDeleted ? .deleted : isOffline ? .local : .service)
     return try await browser.pick(

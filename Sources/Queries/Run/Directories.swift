@@ -56,6 +56,26 @@ extension PluginEnvironment {
     return store
   }
 
+  /// Takes a store that ends with the run in the place of one that cannot be read, or has no records of a source and takes
+  /// none, and returns the reason; a store of several machines stays.
+  ///
+  /// - Parameter known: The reason for which the store takes nothing, if that is known.
+  package mutating func replaceStore(
+    of source: String, ifUnwritable: Bool, knowing known: SourceError?
+  ) async -> SourceError? {
+    guard let store, !store.isShared else { return nil }
+    do throws(SourceError) {
+      guard try await store.status(of: source).isEmpty, ifUnwritable else { return nil }
+      if let known { throw known }
+      _ = try await store.restore([], of: source)
+      return nil
+    } catch {
+      guard error.code != .busy, let temporary = try? SQLiteStore.temporary() else { return nil }
+      self.store = temporary
+      return error
+    }
+  }
+
   /// Warns if nothing is cached, and deleted records are not known.
   package func warnIfNoStore(_ diagnostics: Diagnostics) {
     guard store == nil else { return }
