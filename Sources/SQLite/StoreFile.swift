@@ -96,7 +96,10 @@ package struct StoreFile: Sendable {
       SourceError(code, "\(path) \(words)", remedy: remedy)
     }
 
-    static func damage(_ words: String) -> Fault { Fault(words: words, isDamage: true) }
+    /// Without what is in it the service can still answer.
+    static func damage(_ words: String) -> Fault {
+      Fault(words: words, code: .storage, isDamage: true)
+    }
     static let foreign = Fault(words: "is not a store of this program")
     static let newer = Fault(
       words: "was written by a newer version of this program",
@@ -261,7 +264,7 @@ package struct StoreFile: Sendable {
   ///
   /// `why` is worded to follow the file's name; `isStillThere` is false if another process moved it.
   ///
-  /// - Throws: ``SourceError`` with code `storage` or `busy`, or `unusableStore` if a damaged file has to stay where it is.
+  /// - Throws: ``SourceError`` with code `busy`, or `storage`, also if a damaged file has to stay where it is.
   func moveAside(_ why: String, if isStillThere: () -> Bool) throws(SourceError) {
     guard !isStrict else { throw Fault.damage(why).error(of: path) }
     let moved = try locked(.exclusive, orThrow: busy) { () throws(SourceError) -> String? in

@@ -469,7 +469,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
       at: environment.now())
     let hasMore = run.outcome.next != nil
     var refreshed = badge.map { Refreshed($0, count: count, of: query, hasMore: hasMore) }
-    let failures = [SourceError.Code.storage, .busy].map { Warning.Code($0) }
+    let failures = [SourceError.Code.storage, .unusableStore, .busy].map { Warning.Code($0) }
     refreshed?.failure =
       summary.warnings.first { failures.contains($0.warning.code) }?.warning.message
     return refreshed

@@ -272,7 +272,9 @@ package struct ListingOutcome: Sendable {
   mutating func note(_ warnings: [Warning]) { remarks += warnings.map { Remark(warning: $0) } }
 
   private mutating func add(_ warnings: [Warning]) {
-    if warnings.contains(where: \.meansIncomplete) { isIncomplete = true }
+    // Deleted records may be among those of a service whose store cannot be read.
+    let unread = Warning.Code(.unusableStore)
+    if warnings.contains(where: { $0.meansIncomplete || $0.code == unread }) { isIncomplete = true }
     // Only the last one counts: the next page goes on with the scan.
     remarks.removeAll { $0.warning.code == .scanned }
     for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {

@@ -127,15 +127,21 @@ extension Plugin {
       }
       let recordStore = recordStore(in: store)
       source = searchedInPlaceOfService(recordStore.records).warningOfDoubts(in: recordStore)
-      isCached = try await !store.status(of: name).isEmpty
-      // A list that is known to be empty.
-      if !isCached { isCached = try await store.coverage(of: name).isComplete }
+      var failure: SourceError?
+      do throws(SourceError) {
+        isCached = try await !store.status(of: name).isEmpty
+        // A list that is known to be empty.
+        if !isCached { isCached = try await store.coverage(of: name).isComplete }
+      } catch {
+        guard hasBundled, mayBeBundled, error.allowsFallback else { throw error }
+        failure = error
+      }
       if isCached {
         gap = try await self.gap(in: store)
       } else if mayBeBundled {
         // It is the reason that nothing is cached.
-        if hasBundled, let key = missingKey(in: environment) {
-          source = UnavailableSource<Item>(key)
+        if hasBundled, let reason = failure ?? missingKey(in: environment) {
+          source = UnavailableSource<Item>(reason)
         }
         source = source.fallback(to: bundled).hidingDeleted(in: recordStore)
       }

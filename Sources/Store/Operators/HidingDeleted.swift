@@ -6,7 +6,7 @@ extension DataSource {
   ///
   /// Pages may be shorter then, by ``Page/hidden`` records, and ``Page/total`` is smaller, or unknown if
   /// deleted records may be among the matches of other pages. A deleted record fails with `notFound`. If the
-  /// store fails, nothing is left out, and a warning says so; `busy` and `unusableStore` are thrown.
+  /// store fails, nothing is left out, and a warning `unusableStore` says so; `busy` and `unusableStore` are thrown.
   public func hidingDeleted(in recordStore: RecordStore<Item>) -> some DataSource<Item> {
     HidingDeleted(base: self, recordStore: recordStore)
   }
@@ -41,7 +41,7 @@ struct HidingDeleted<Base: DataSource>: Decorator {
       page.total = try await total(of: page, hiding: hidden, for: request)
       page.reportedTotal = reported
     } catch {
-      page.warnings.append(try warning(of: error))
+      try warn(of: error, among: &page.warnings)
     }
     return page
   }
@@ -49,17 +49,17 @@ struct HidingDeleted<Base: DataSource>: Decorator {
   func item(
     _ id: Base.Item.ID, cachePolicy: CachePolicy
   ) async throws(SourceError) -> LookupResult<Base.Item> {
-    var warnings: [Warning] = []
+    var failure: SourceError?
     do throws(SourceError) {
       guard try await deleted(among: [id]).isEmpty else {
         throw .deleted(id)
       }
     } catch {
       guard error.code != .notFound else { throw error }
-      warnings.append(try warning(of: error))
+      failure = error
     }
     var found = try await base.item(id, cachePolicy: cachePolicy)
-    found.warnings += warnings
+    if let failure { try warn(of: failure, among: &found.warnings) }
     return found
   }
 
@@ -106,9 +106,13 @@ struct HidingDeleted<Base: DataSource>: Decorator {
       among: ids.map { $0.description }, of: recordStore.source)
   }
 
-  private func warning(of error: SourceError) throws(SourceError) -> Warning {
+  private func warn(
+    of error: SourceError, among warnings: inout [Warning]
+  ) throws(SourceError) {
     guard ![.cancelled, .busy, .unusableStore].contains(error.code) else { throw error }
-    return .storage(error)
+    // That nothing is cached has the same reason, and matters less.
+    warnings.removeAll { $0 == .storage(error) }
+    warnings.append(Warning(Warning.Code(.unusableStore), error.description))
   }
 }
 

@@ -125,9 +125,9 @@ struct HidingDeletedTests {
     try FileManager.default.createDirectory(
       atPath: directory.path, withIntermediateDirectories: true)
     let page = try await hiding(notebook(3)).page(PageRequest())
-    #expect((page.records.count, page.warnings.map(\.code.description)) == (3, ["storage"]))
+    #expect((page.records.count, page.warnings.map(\.code.description)) == (3, ["unusableStore"]))
     let found = try await hiding(notebook(3)).item(2)
-    #expect((found.item, found.warnings.map(\.code.description)) == (Note(2), ["storage"]))
+    #expect((found.item, found.warnings.map(\.code.description)) == (Note(2), ["unusableStore"]))
   }
 
   @Test func `passes failures on, and allows cursors to be predicted`() async throws {

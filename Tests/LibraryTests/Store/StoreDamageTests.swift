@@ -128,7 +128,7 @@ struct StoreDamageTests {
     try directory.database().execute("UPDATE sources SET number = -1")
     let store = SQLiteStore(at: directory.path, isStrict: true)
     let error = await #expect(throws: SourceError.self) { _ = try await store.ids() }
-    #expect(error?.code == .unusableStore)
+    #expect(error?.code == .storage)
     #expect(error?.message == "\(directory.path) is damaged")
     #expect(!directory.names.contains { $0.contains("aside") })
   }

@@ -495,6 +495,37 @@ struct BrowseTerminalTests {
     #expect(try await run.outcome().ending == .exit(0))
   }
 
+  @Test func `a store that cannot be created is named, and records are shown without it`()
+    async throws
+  {
+    let server = try goods()
+    defer { server.stop() }
+    try await add(server)
+    let file = try home.sandbox.write("mine", to: "file").path
+    let run = try start("browse goods", ["AGGREGATOR_STORE": "\(file)/x.sqlite"])
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "cannot create", on: &screen)
+    await terminal.wait(for: "goods 1/", on: &screen)
+    await terminal.wait(for: "Good 1", on: &screen)
+    // No record is deleted, and more can be read.
+    terminal.type("dn")
+    await terminal.wait(for: "goods 1/4 of 12", on: &screen)
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+    #expect(try home.sandbox.text(of: "file") == "mine")
+  }
+
+  @Test func `a store that cannot be read does not hide bundled records`() async throws {
+    let file = try home.sandbox.write("mine", to: "file").path
+    let run = try start("browse countries --offline", ["AGGREGATOR_STORE": file])
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Afghanistan", on: &screen)
+    await terminal.wait(for: "is not a database", on: &screen)
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+    #expect(try home.sandbox.text(of: "file") == "mine")
+  }
+
   @Test func `a field of no source that was named is one of the source that is shown`()
     async throws
   {

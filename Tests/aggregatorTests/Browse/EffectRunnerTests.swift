@@ -29,6 +29,7 @@ import Testing
     let fields = BrowsingState.columns
     let isEndless = false
     let scannedPages: Int? = nil
+    var refusal: SourceError?
 
     private func stall() async -> CancellationError {
       steps.yield(.begun)
