@@ -56,7 +56,7 @@ package struct IndexedSource<Item: SourceRecord>: DataSource {
       var date = try await index.records.completeSync()?.begun
       if date == nil {
         // A record that was fetched again unchanged is as old as its page.
-        date = [table.oldest, try await index.records.oldestPage()].compactMap(\.self).max()
+        date = [table.oldest, try await index.records.lastFetchOfAll()].compactMap(\.self).max()
       }
       var page = Page(
         items, total: rows.count,

@@ -63,7 +63,7 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     if isUnmatched { page.provenance.fetchedAt = try await recordStore.oldestFetch() }
     // A record is as old as its last change, but the last sync, or the last fetch of its page, has seen it.
     var dates = [page.provenance.fetchedAt]
-    if sync == nil { dates.append(try await recordStore.oldestPage()) }
+    if sync == nil { dates.append(try await recordStore.lastFetchOfAll()) }
     page.provenance.fetchedAt = sync?.begun ?? dates.compactMap(\.self).max()
     if isOnly, sync == nil, start == nil {
       page.warnings.append(

@@ -292,12 +292,10 @@ extension RecordStore {
 
   /// The time since which the cached records were fetched, as far as their pages or the first of them tell; `nil` for none.
   ///
-  /// It is that of the oldest page unless a sync has been complete, or other records are cached, which pages say nothing of.
+  /// It is that of ``lastFetchOfAll()`` unless a sync has been complete, or other records are cached, of which that says nothing.
   package func oldestFetch() async throws(SourceError) -> Date? {
     if let begun = try await completeSync()?.begun { return begun }
-    if let date = try await oldestPage() { return date }
-    let read = try await store.checkpoint(Coverage.readCheckpoint, of: source)
-    if let begun = read.flatMap({ CompleteSync($0).begun }) { return begun }
+    if let date = try await lastFetchOfAll() { return date }
     let pages = try await store.state(of: source, checkpoints: []).pages
     var oldest: Date?
     if let key = pages.last?.key { oldest = try await store.page(key, of: source)?.fetchedAt }
@@ -306,9 +304,15 @@ extension RecordStore {
     return (first.map(\.savedAt) + [oldest].compactMap(\.self)).min()
   }
 
-  /// The time since which the cached records were fetched, as their pages tell, which save no record that they find unchanged;
-  /// `nil` if these may not have all of them.
-  package func oldestPage() async throws(SourceError) -> Date? {
+  /// The time since which all cached records were fetched, as an incomplete sync or their pages tell, which save no record
+  /// that they find unchanged; `nil` if these may not have all of them.
+  package func lastFetchOfAll() async throws(SourceError) -> Date? {
+    let read = try await store.checkpoint(Coverage.readCheckpoint, of: source)
+    let begun = read.flatMap { CompleteSync($0).begun }
+    return [begun, try await oldestPage()].compactMap(\.self).max()
+  }
+
+  private func oldestPage() async throws(SourceError) -> Date? {
     let state = try await store.state(of: source, checkpoints: [])
     // Others are of single records.
     let pages = state.pages.filter { $0.page.rows != nil }
