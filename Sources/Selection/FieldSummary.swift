@@ -132,12 +132,14 @@ package struct FieldSummary: Hashable, Sendable {
     switch kind {
     case .stats:
       let statistics = values.statistics
-      return SummaryRows(
+      var rows = SummaryRows(
         [statistics.map(\.value)],
         statistics.map { name, value in
           let kind: FieldKind = if case .string = value { .text } else { .number }
           return (name, name.capitalizedFirst, kind)
         })
+      rows.hasStatistics = true
+      return rows
     case .groups:
       return SummaryRows(
         values.groups.map { [$0.value, .integer($0.count)] },
@@ -173,6 +175,7 @@ package struct FieldSummary: Hashable, Sendable {
     }
     var rows = SummaryRows(values, columns)
     rows.keyCount = fields.count
+    rows.hasStatistics = true
     rows.hasEmpty = groups.contains { $0.measured.empty > 0 }
     return rows
   }
@@ -257,6 +260,9 @@ package struct SummaryRows: Sendable {
   /// The plural noun for the rows in messages.
   fileprivate var noun = "groups"
 
+  /// True if the fields after the first ones are statistics.
+  fileprivate var hasStatistics = false
+
   /// The names of the fields of groups of which a record has several values.
   fileprivate var lists: [String] = []
 
@@ -269,6 +275,18 @@ package struct SummaryRows: Sendable {
     fields = zip(columns.map(\.name).madeUnique, columns).enumerated().map { index, column in
       Field<SummaryRow>(column.0, column.1.label, column.1.kind, about: "") { $0.values[index] }
     }
+  }
+
+  /// The fields with all statistics, those that only other values have, too: the same columns for values of any kind.
+  package var columns: [Field<SummaryRow>] {
+    guard hasStatistics else { return fields }
+    let known = Dictionary(fields.dropFirst(keyCount).map { ($0.label, $0) }) { first, _ in first }
+    let names = fields.prefix(keyCount).map(\.name) + FieldValues.statisticNames
+    return fields.prefix(keyCount)
+      + zip(names.madeUnique, names).dropFirst(keyCount).map { unique, name in
+        let label = name.capitalizedFirst
+        return known[label] ?? Field(unique, label, .text, about: "") { _ in .null }
+      }
   }
 
   /// The fields of cards, each of which begins with the line of its group, also of one without a value.

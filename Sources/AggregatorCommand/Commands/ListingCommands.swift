@@ -381,6 +381,8 @@ struct SummaryListing {
       output.format == .table && (output.keepsTable || context.terminalLayout.width >= 60)
       && rows.keyCount > 0
     if output.format == .table, !comparesGroups { listing.fields = rows.fieldsOfCards }
+    // Scripts tell columns by their places.
+    if output.format.isSeparated { listing.fields = rows.columns }
     if output.isForPeople { listing.fields = listing.fields.map(\.rounded) }
     (listing.keyCount, listing.prefersCards) = (comparesGroups ? rows.keyCount : 0, !comparesGroups)
     listing.chosen = try output.fields.map { [all = listing.fields] in
