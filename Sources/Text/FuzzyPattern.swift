@@ -42,7 +42,7 @@ package struct FuzzyPattern: Hashable, Sendable {
     of text: UnsafeBufferPointer<UInt32>, _ scratch: inout FuzzyScratch
   ) -> (place: FuzzyPlace, score: Int)? {
     var (score, place) = (0, FuzzyPlace.id)
-    (scratch.length, scratch.endsWithinWord) = (0, false)
+    (scratch.length, scratch.fit) = (0, 0)
     for group in groups {
       var part: Int?
       for word in group where part == nil { part = word.best(in: text, &scratch) }
@@ -53,12 +53,12 @@ package struct FuzzyPattern: Hashable, Sendable {
     guard let phrase else { return (place, score) }
     // The words count, and are marked.
     let (length, findsPositions) = (scratch.length, scratch.findsPositions)
-    let endsWithinWord = scratch.endsWithinWord
-    (scratch.findsPositions, scratch.endsWithinWord) = (false, false)
+    let fit = scratch.fit
+    (scratch.findsPositions, scratch.fit) = (false, 0)
     defer { (scratch.length, scratch.findsPositions) = (length, findsPositions) }
     place = place <= .named ? .words : .apart
     let isPhrase = phrase.best(in: text, &scratch) != nil
-    if !isPhrase { scratch.endsWithinWord = endsWithinWord }
+    if !isPhrase { scratch.fit = fit }
     return (isPhrase ? min(place, scratch.place) : place, score)
   }
 
@@ -106,8 +106,8 @@ struct FuzzyScratch {
   var positions: [Int] = []
   /// The number of letters of the fields that match.
   var length = 0
-  /// True if a match ends within a word.
-  var endsWithinWord = false
+  /// 0 if all that match are whole words, 1 for beginnings of words; 2 and 3 for others, and 3 if one ends within a word.
+  var fit: UInt64 = 0
   /// The place of the field in the text.
   fileprivate var offset = 0
   /// The number of the letter after the match in its field.
@@ -221,12 +221,17 @@ private struct FuzzyWord: Hashable, Sendable {
     }
     guard let best else { return isAbsent ? 0 : nil }
     scratch.length += best.field.count
-    if best.end < best.field.upperBound, FuzzyText.isInWord(text[best.end]) {
-      scratch.endsWithinWord = true
-    }
+    let field = UnsafeBufferPointer(rebasing: text[best.field])
+    let end = best.end - best.field.lowerBound
+    let first = end - letters.count
+    let isBeginning =
+      bonus(field, first) >= Self.boundary
+      && letters.indices.allSatisfy { field[first + $0] & mask == letters[$0] }
+    let endsWithinWord = end < field.count && FuzzyText.isInWord(field[end])
+    scratch.fit = max(scratch.fit, (isBeginning ? 0 : 2) + (endsWithinWord ? 1 : 0))
     if findsPositions {
       (scratch.findsPositions, scratch.offset) = (true, best.field.lowerBound)
-      _ = found(in: UnsafeBufferPointer(rebasing: text[best.field]), &scratch)
+      _ = found(in: field, &scratch)
     }
     return best.score
   }

@@ -113,8 +113,8 @@ package struct FuzzyList: Sendable {
     ends.append(letters.count)
   }
 
-  /// The numbers of the texts that match: the better place first, then the higher score, the end of a word, the shorter fields,
-  /// the earlier.
+  /// The numbers of the texts that match: words and their beginnings first, then the better place, whole words, the higher score,
+  /// the end of a word, the shorter fields, the earlier.
   ///
   /// - Returns: `nil` if it was cancelled.
   package func matches(of pattern: FuzzyPattern, isCancelled: () -> Bool) -> [Int]? {
@@ -132,9 +132,11 @@ package struct FuzzyList: Sendable {
         let text = UnsafeBufferPointer(rebasing: letters[start..<end])
         start = end
         guard let (place, score) = pattern.score(of: text, &scratch) else { continue }
-        // The words of a pattern have less than 2^15 points, and more than 2^13 letters of their fields are rare.
-        let rank = place.rawValue << 29 | UInt64(0x7FFF - min(score, 0x7FFF)) << 14
-        let length = UInt64(min(scratch.length, 0x1FFF) | (scratch.endsWithinWord ? 0x2000 : 0))
+        // The words of a pattern have less than 2^15 points, and more than 2^11 letters of their fields are rare.
+        let (isOther, isWithin) = (scratch.fit >> 1, scratch.fit & 1)
+        let kind = isOther << 31 | place.rawValue << 28 | (isOther == 0 ? isWithin << 27 : 0)
+        let rank = kind | UInt64(0x7FFF - min(score, 0x7FFF)) << 12
+        let length = isWithin << 11 | UInt64(min(scratch.length, 0x7FF))
         keys.append((rank | length) << 32 | UInt64(UInt32(truncatingIfNeeded: number)))
       }
     }

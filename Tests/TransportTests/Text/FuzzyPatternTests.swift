@@ -62,6 +62,11 @@ import Testing
       "Item 7", ["7\tItem 73", "20\tItem 78", "30\tItem 7 naïve"],
       ["30\tItem 7 naïve", "7\tItem 73", "20\tItem 78"]
     ),
+    // Whole words, whatever is before them, then the beginnings of words, then other letters.
+    (
+      "man", ["Magneto", "Iceman", "Martian Manhunter", "Mantis", "Spider-Man", "Iron Man"],
+      ["Iron Man", "Spider-Man", "Mantis", "Martian Manhunter", "Magneto", "Iceman"]
+    ),
     // All words, in any order.
     ("man spi", ["Spider-Man", "Man", "Spider"], ["Spider-Man"]),
   ])
@@ -84,8 +89,12 @@ import Testing
     ),
     ("12 item", ["8/Item 8/12", "12/Item 12/1", "3/Item 3/12 items"], ["12", "3", "8"]),
     ("open", ["1/Door/open", "2/Half-open door/shut"], ["2", "1"]),
-    // Letters far apart in a name are less than letters side by side elsewhere.
-    ("rome", ["1/Margo Comeau/Paris", "2/Anna/Rome", "3/Gerome/Oslo"], ["3", "2", "1"]),
+    // Letters within a word of a name are less than a word elsewhere, and more than letters far apart.
+    ("rome", ["1/Margo Comeau/Paris", "2/Anna/Rome", "3/Gerome/Oslo"], ["2", "3", "1"]),
+    (
+      "storm", ["1/Firestorm/Raymond", "2/Human Torch/Storm", "3/Storms/x", "4/Red Storm/x"],
+      ["4", "3", "2", "1"]
+    ),
     ("!x open", ["1/Door/open", "2/Open/x", "3/Open/y"], ["3", "1"]),
   ])
   func `the ID comes first, then the name, and then other fields`(
