@@ -33,6 +33,9 @@ package struct SelectedSource<Item: SourceRecord>: DataSource {
   let mayBeEmpty: Bool
   package let lacksDetails: @Sendable (Item) -> Bool
 
+  /// True if the base has all records, and the selection takes them as they are: then the store knows their number.
+  package var isAll = false
+
   private let loaded = Cache()
 
   package init(
@@ -47,6 +50,7 @@ package struct SelectedSource<Item: SourceRecord>: DataSource {
   }
 
   package func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+    if isAll, request.query == nil { return try await base.page(request) }
     var page = try await all(matching: request.query)
     let seal = CursorSeal(
       ([name, page.provenance.origin.rawValue, "selected", selection.text.order ?? ""]

@@ -102,8 +102,13 @@ extension Plugin {
     let local = try await localRecords(in: environment, mayBeBundled: mayBeBundled)
     if environment.store != nil { outcome.syncHint = syncHint(in: environment) }
     outcome.claimAll(despite: local.gap)
-    let selected = SelectedSource(
+    var selected = SelectedSource(
       name, of: local.source, selection, mayBeEmpty: local.isCached, lacksDetails: lacksDetails)
+    if index == nil, local.isCached, !selection.isFilter, selection.order == nil,
+      let records = environment.store.map(recordStore), try await records.completeSync() != nil
+    {
+      selected.isAll = true
+    }
     guard let index, local.isCached else { return selected }
     return searchedInPlaceOfService(IndexedSource(index, selected))
       .warningOfDoubts(in: index.records)

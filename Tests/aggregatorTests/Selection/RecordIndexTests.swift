@@ -70,6 +70,24 @@ import Testing
     }
   }
 
+  @Test func `all records as they are take no more than the page that is asked for`()
+    async throws
+  {
+    try await save((0..<1500).map { Thing(id: $0) })
+    let stored = records.records
+    let base = ScriptedSource<Thing>(page: { request throws(SourceError) in
+      guard request.cursor == nil else { throw SourceError(.storage, "read on") }
+      return try await stored.page(request)
+    })
+    let selection = try Selection(
+      SelectionText(conditions: []), Self.fields, at: Date(), inAnyCase: true)
+    var source = SelectedSource("things", of: base, selection) { _ in false }
+    await #expect(throws: SourceError.self) { try await source.page(PageRequest(limit: 20)) }
+    source.isAll = true
+    let page = try await source.page(PageRequest(limit: 20))
+    #expect((page.records.count, page.total) == (20, 1500))
+  }
+
   private func sources(
     _ conditions: [String], _ order: String?
   ) throws -> [any DataSource<Thing>] {
