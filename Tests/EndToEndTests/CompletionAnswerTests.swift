@@ -87,6 +87,11 @@ import Testing
     }
     let lines = try await home.complete("products show Item\\ 24").lines
     #expect(lines.count == 111, "\(lines.prefix(3))")
+    // So are the values of fields.
+    let values = try await home.complete("products list --where title=Ze")
+    for value in ["Zest A", "Zest B", "Zest C"] {
+      #expect(values.lines.contains { $0.contains(value) }, "\(values)")
+    }
     // The common beginning is itself one of the names.
     let cut = try await home.complete("products show Item\\ 2").lines
     #expect(cut.count >= 200 && cut.first?.hasPrefix("Item 2\t") == true, "\(cut.prefix(3))")

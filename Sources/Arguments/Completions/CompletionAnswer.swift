@@ -79,11 +79,15 @@ package struct CompletionAnswer {
   }
 }
 
+/// The most records whose values or names are read.
+private enum CompletionLimit {
+  static let records = 2000
+  static let names = 1000
+}
+
 extension Completer.CompletionContext {
   private static let maxCount = 200
-  /// The most records whose values or names are read, and the longest time for that.
-  private static let maxRecords = 2000
-  private static let maxNames = 1000
+  /// The longest time for reading records.
   private static let maxTime = Duration.milliseconds(30)
 
   /// Records and session names, read without waiting for locks; none if they cannot be read.
@@ -95,9 +99,9 @@ extension Completer.CompletionContext {
       else { return nil }
       return SQLiteStore(at: path, busyTimeout: .zero)
     }
-    func values(of field: String, in source: String) -> [JSON] {
+    func values(of field: String, in source: String, from beginning: String = "") -> [JSON] {
       let plugin = try? context.catalog.plugin(named: source)
-      return plugin?.values(of: field, in: store(), atMost: maxRecords, until: .now + maxTime) ?? []
+      return plugin?.values(of: field, in: store(), from: beginning, until: .now + maxTime) ?? []
     }
     return Self { source, beginning, areDeleted in
       let plugin = try? context.catalog.plugin(named: source)
@@ -106,7 +110,7 @@ extension Completer.CompletionContext {
           in: store(), from: beginning, areDeleted: areDeleted, atMost: maxCount) ?? []
       guard !areDeleted, !beginning.isEmpty else { return ids }
       let names = plugin?.names(
-        in: store(), from: beginning, atMost: maxNames, until: .now + maxTime)
+        in: store(), from: beginning, atMost: CompletionLimit.names, until: .now + maxTime)
       let room = maxCount - ids.count
       return ids
         + (names?.candidates(from: beginning, atMost: room, besideOthers: !ids.isEmpty) ?? [])
@@ -118,7 +122,7 @@ extension Completer.CompletionContext {
       return (names ?? []).filter(SessionPositionKey.isSession).sorted().prefix(maxCount).map(
         \.self)
     } values: { source, field, beginning in
-      values(of: field, in: source).texts(from: beginning, atMost: maxCount)
+      values(of: field, in: source, from: beginning).texts(from: beginning, atMost: maxCount)
     } statistics: { source, field in
       var all = FieldValues()
       let known = values(of: field, in: source)
@@ -129,13 +133,19 @@ extension Completer.CompletionContext {
 }
 
 extension Plugin {
-  /// The values of a field; those of the first hundreds of records if there is no time for more.
+  /// The values of a field in the records of which a text begins as typed, and in the first ones; those of hundreds of records
+  /// if there is no time for more.
   fileprivate func values(
-    of name: String, in store: SQLiteStore?, atMost count: Int, until end: ContinuousClock.Instant
+    of name: String, in store: SQLiteStore?, from beginning: String,
+    until end: ContinuousClock.Instant
   ) -> [JSON] {
     guard let field = fields.first(where: { $0.name == name }) else { return [] }
     var values: [JSON] = []
-    for (index, record) in known(to: store, atMost: count).enumerated() {
+    let begun =
+      beginning.isEmpty
+      ? [] : known(to: store, named: FoldedText(beginning), atMost: CompletionLimit.names)
+    let records = begun + known(to: store, atMost: CompletionLimit.records)
+    for (index, record) in records.enumerated() {
       guard index < 500 || ContinuousClock.now < end else { break }
       if let item = record.item() { values.append(field[item]) }
     }
