@@ -210,8 +210,8 @@ struct SyncTests {
       let coverage = try await store.coverage(of: "notes")
       #expect((coverage.cached, coverage.total, coverage.isComplete) == (30, 60, false))
       #expect(try await records.oldestFetch() == .day(seconds))
-      let page = try await records.records.page(PageRequest(limit: 5))
-      #expect(page.provenance.fetchedAt == .day(seconds))
+      let list = try await records.records.page(PageRequest(limit: 5))
+      #expect(list.provenance.fetchedAt == .day(seconds))
       // An answer has no total that the service has been seen not to send.
       let page = try await records.recordsInPlaceOfService(areLast: true)
         .page(PageRequest(limit: 10))
