@@ -117,6 +117,8 @@ import Testing
       #expect(read.status == 3 && read.output.contains("FR\tFrance"), "\(line): \(read)")
       #expect(read.errors.contains("\(file.path) is not a database"), "\(line): \(read)")
     }
+    let search = try await home.run("search france --offline", ["AGGREGATOR_STORE": file.path])
+    #expect(search.status == 3 && search.output.contains("FR\tFrance"), "\(search)")
     let sync = try await home.run("countries sync", ["AGGREGATOR_STORE": file.path])
     #expect(sync.status == 74, "\(sync)")
     #expect(try home.sandbox.text(of: "songs.db") == text)

@@ -67,8 +67,8 @@ import Testing
     #expect(try await home.run("users load 20").status == 0)
     openDirectories()
     let words = "store.sqlite: Permission denied"
-    try await expect("users list", status: 0, words, by: Self.nobody)
-    try await expect("users search aino", status: 0, words, by: Self.nobody)
+    try await expect("users list", status: 3, words, by: Self.nobody)
+    try await expect("users search aino", status: 3, words, by: Self.nobody)
     for line in [Self.deletion, "users load 5", "store status", "store clear users --yes"] {
       try await expect(line, status: 74, words, by: Self.nobody)
     }
@@ -80,8 +80,8 @@ import Testing
     openDirectories()
     chmod("home/.local/share/aggregator", 0)
     let words = "store.sqlite: Permission denied"
-    try await expect("users list", status: 0, words, by: Self.nobody)
-    try await expect("users list --offline", status: 0, words, by: Self.nobody)
+    try await expect("users list", status: 3, words, by: Self.nobody)
+    try await expect("users list --offline", status: 3, words, by: Self.nobody)
     let lines = [
       "store status", "users load 5", "store clear users --yes",
     ]
@@ -100,7 +100,7 @@ import Testing
     chmod(TestHome.store, mode)
     let words = "store.sqlite was written by an older version and is read-only"
     for line in ["users list", "users list --offline", "users search a"] {
-      try await expect(line, status: 0, words, by: Self.nobody)
+      try await expect(line, status: 3, words, by: Self.nobody)
     }
     for line in ["store status", "sql SELECT/**/count(*)/**/FROM/**/users", "users load 5"] {
       let outcome = try await home.run(line, by: Self.nobody)

@@ -231,7 +231,7 @@ extension Plugin {
     }
     // If the service is asked and fails, the answer says so.
     if selection == nil, !search.cachePolicy.mayAskService, let store = environment.store {
-      outcome.gap = try await gap(in: store)
+      outcome.gap = try? await gap(in: store)
     }
     var run = ListingRun(
       source, of: self, matching: search.query,
