@@ -83,7 +83,7 @@ extension Plugin {
   ///
   /// With an `index` of the store, a page reads no other records than its own.
   package func selected(
-    by selection: Selection<Item>, in environment: PluginEnvironment, mayBeBundled: Bool = true,
+    by selection: Selection<Item>, in environment: PluginEnvironment, mayBeBundled: Bool? = nil,
     by index: RecordIndex<Item>? = nil, _ outcome: inout ListingOutcome
   ) async throws(CommandError) -> any DataSource<Item> {
     do throws(SourceError) {
@@ -95,7 +95,7 @@ extension Plugin {
   }
 
   func selectedRecords(
-    by selection: Selection<Item>, in environment: PluginEnvironment, mayBeBundled: Bool,
+    by selection: Selection<Item>, in environment: PluginEnvironment, mayBeBundled: Bool?,
     by index: RecordIndex<Item>? = nil, _ outcome: inout ListingOutcome
   ) async throws(SourceError) -> any DataSource<Item> {
     outcome.select(isFilter: selection.isFilter)
@@ -118,8 +118,11 @@ extension Plugin {
   /// The records of the store, or the bundled ones while the store is empty.
   ///
   /// A file that has changed is read first.
+  ///
+  /// - Parameter mayBeBundled: True for bundled records also in the place of a store that fails; by default it is thrown, as a
+  ///   sample must not replace what an export or a page had.
   package func localRecords(
-    in environment: PluginEnvironment, mayBeBundled: Bool = true
+    in environment: PluginEnvironment, mayBeBundled: Bool? = nil
   ) async throws(SourceError) -> LocalRecords<Item> {
     let bundled = bundled
     var source: any DataSource<Item> = bundled
@@ -138,12 +141,12 @@ extension Plugin {
         // A list that is known to be empty.
         if !isCached { isCached = try await store.coverage(of: name).isComplete }
       } catch {
-        guard hasBundled, mayBeBundled, error.allowsFallback else { throw error }
+        guard hasBundled, mayBeBundled == true, error.allowsFallback else { throw error }
         failure = error
       }
       if isCached {
         gap = try await self.gap(in: store)
-      } else if mayBeBundled {
+      } else if mayBeBundled != false {
         // It is the reason that nothing is cached.
         if hasBundled, let reason = failure ?? missingKey(in: environment) {
           source = UnavailableSource<Item>(reason)
