@@ -801,9 +801,12 @@ import Testing
     #expect(
       words(fetched: 61, synced: nil, isComplete: false)
         .contains(
-          #"<p class="tone cached part" data-age="61">3 of 9 cached, fetched 61 s ago; not synced completely<"#))
+          #"<p class="tone cached part" data-age="61">3 of 9 cached, fetched 61 s ago; not synced completely<"#
+        ))
     // The mark of all of them is another one.
-    #expect(words(fetched: 61, synced: 63).contains(#"<p class="tone cached" data-age="61 63">All 3 cached, "#))
+    #expect(
+      words(fetched: 61, synced: 63).contains(
+        #"<p class="tone cached" data-age="61 63">All 3 cached, "#))
     // A sync without all records is later than the changes of those that it has seen.
     var short = SourceState(coverage: Coverage(cached: 3, total: nil, isComplete: false))
     short.coverage?.shortfall = .unreadable(1)
