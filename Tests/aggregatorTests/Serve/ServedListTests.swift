@@ -734,7 +734,9 @@ import Testing
       plugin,
       in: PluginEnvironment(
         settings: SourceSettings([:]), transport: HTTPTransport(),
-        store: SQLiteStore(at: sandbox.root.appending(path: "things.sqlite").path)))
+        store: SQLiteStore(at: sandbox.root.appending(path: "things.sqlite").path),
+        // They stay fresh: the service is gone afterwards.
+        now: { MadeUpSource.now }))
     _ = try await things.sync(pages: nil) { _ in }
     return things
   }
