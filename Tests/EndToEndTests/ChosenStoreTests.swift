@@ -117,6 +117,14 @@ import Testing
       #expect(read.status == 3 && read.output.contains("FR\tFrance"), "\(line): \(read)")
       #expect(read.errors.contains("\(file.path) is not a database"), "\(line): \(read)")
     }
+    // A number is that of all records, too.
+    for (line, count) in [
+      ("list", 250), ("list --where region=EU", 53), ("search an", 114),
+    ] {
+      let number = try await home.run(
+        "countries \(line) --count --offline", ["AGGREGATOR_STORE": file.path])
+      #expect(number.status == 3 && number.output == "\(count)\n", "\(line): \(number)")
+    }
     let search = try await home.run("search france --offline", ["AGGREGATOR_STORE": file.path])
     #expect(search.status == 3 && search.output.contains("FR\tFrance"), "\(search)")
     let sync = try await home.run("countries sync", ["AGGREGATOR_STORE": file.path])

@@ -349,7 +349,7 @@ private struct RecordListing<P: Plugin> {
   private func isPart(
     _ outcome: ListingOutcome, in environment: PluginEnvironment?
   ) async throws -> Bool {
-    guard !outcome.isPartial, !outcome.lacksRows else { return true }
+    guard !outcome.isPartial, !outcome.isInexact else { return true }
     guard let environment else { return false }
     guard !outcome.lacksRecords else { return true }
     guard isLocal || invocation.has(.offline) else { return false }

@@ -154,10 +154,12 @@ package struct ListingOutcome: Sendable {
   mutating func trustTotal() { isTrusted = subject == source && !canGrow }
 
   /// The exit code of a listing.
-  package var code: ExitCode { isPartial || lacksRows || lacksRecords ? .partial : .success }
+  package var code: ExitCode { isPartial || isInexact || lacksRecords ? .partial : .success }
 
-  /// True if rows could not be read, whose records are missing.
-  package var lacksRows: Bool { unreadable.count > 0 }
+  /// True if rows could not be read, whose records are missing, or a store, whose deleted ones may be among the others.
+  package var isInexact: Bool {
+    unreadable.count > 0 || remarks.contains { $0.warning.code == Warning.Code(.unusableStore) }
+  }
 
   /// The number of records: the total of the service, unless its pages have shown another.
   package var number: Int {
@@ -272,9 +274,7 @@ package struct ListingOutcome: Sendable {
   mutating func note(_ warnings: [Warning]) { remarks += warnings.map { Remark(warning: $0) } }
 
   private mutating func add(_ warnings: [Warning]) {
-    // Deleted records may be among those of a service whose store cannot be read.
-    let unread = Warning.Code(.unusableStore)
-    if warnings.contains(where: { $0.meansIncomplete || $0.code == unread }) { isIncomplete = true }
+    if warnings.contains(where: \.meansIncomplete) { isIncomplete = true }
     // Only the last one counts: the next page goes on with the scan.
     remarks.removeAll { $0.warning.code == .scanned }
     for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
