@@ -80,7 +80,7 @@ extension Plugin {
       let summary = facts.compactMap(\.self).joined(separator: ", ")
       context.diagnostics.note("Saved \(path) (\(summary))")
     }
-    return outcome.isPartial ? .partial : .success
+    return outcome.lookupCode
   }
 
   /// Draws the images on the terminal, in the order of their IDs.
@@ -118,7 +118,7 @@ extension Plugin {
     }
     for error in failures.errors { outcome.fail(error) }
     outcome.reportCount(to: context.diagnostics)
-    return outcome.isPartial ? .partial : .success
+    return outcome.lookupCode
   }
 }
 

@@ -228,6 +228,6 @@ struct ImageTally<P: Plugin> {
     if missing > 0 { parts.append("\(plugin.noun.count(missing)) without image") }
     if failed > 0 { parts.append("\(failed) failed") }
     diagnostics.note(parts.joined(separator: ", "))
-    return outcome.isPartial ? .partial : .success
+    return outcome.lookupCode
   }
 }

@@ -59,7 +59,7 @@ extension Plugin {
     for error in failures.errors { outcome.fail(error) }
     try printer.finish(outcome.summary)
     outcome.report(to: context.diagnostics)
-    return outcome.isPartial ? .partial : .success
+    return outcome.lookupCode
   }
 
   var openCommand: Command {
@@ -128,7 +128,7 @@ extension Plugin {
     }
     for error in failures.errors { outcome.fail(error) }
     outcome.report(to: context.diagnostics)
-    return outcome.isPartial ? .partial : .success
+    return outcome.lookupCode
   }
 
   var pictureOptions: [Option] { layout.images == nil ? [] : [.image] }

@@ -156,9 +156,14 @@ package struct ListingOutcome: Sendable {
   /// The exit code of a listing.
   package var code: ExitCode { isPartial || isInexact || lacksRecords ? .partial : .success }
 
+  /// The exit code of a lookup, which does not depend on other records.
+  package var lookupCode: ExitCode { isPartial || mayShowDeleted ? .partial : .success }
+
   /// True if rows could not be read, whose records are missing, or a store, whose deleted ones may be among the others.
-  package var isInexact: Bool {
-    unreadable.count > 0 || remarks.contains { $0.warning.code == Warning.Code(.unusableStore) }
+  package var isInexact: Bool { unreadable.count > 0 || mayShowDeleted }
+
+  private var mayShowDeleted: Bool {
+    remarks.contains { $0.warning.code == Warning.Code(.unusableStore) }
   }
 
   /// The number of records: the total of the service, unless its pages have shown another.
