@@ -17,7 +17,7 @@ package struct API: Sendable {
   package var savedStatements: (@Sendable () -> [(name: String, text: String)])?
   package let syncs: SyncJobs
   package let now: @Sendable () -> Date
-  private let late = LateSearches()
+  var late = LateSearches()
   private let list: SourceList
 
   package var sources: [any ServedSource] { list.sources.withLock(\.self) }

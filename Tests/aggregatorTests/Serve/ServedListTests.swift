@@ -879,9 +879,11 @@ import Testing
       store: SQLiteStore(at: sandbox.root.appending(path: "added.sqlite").path))
     let things = ServedPlugin(
       DeclaredPlugin("things", try Manifest(reading: Data(manifest.utf8))), in: environment)
-    let api = API(
+    var api = API(
       sources: [things], sql: nil, adding: nil, syncs: SyncJobs(in: environment),
       now: { MadeUpSource.now })
+    // Also on a busy machine.
+    api.late = LateSearches(wait: .seconds(600))
     return (things, WebRouter(program: "aggregator", api: api))
   }
 
