@@ -469,7 +469,7 @@ const recordWith = id => [document, ...takenOut.values()].map(root => $(`.record
 
 /* The number of records of such a list; 0 for others, and where the service has more than are cached. */
 let total = 0, rowHeight = 0, rooms = [0, 0], naming, left;
-const position = make("span", { class: "position", "aria-hidden": "true" });
+const position = make("span", { class: "position", "aria-hidden": "true" }, "");
 
 const offset = () => Number($("[data-offset]", list())?.dataset.offset ?? NaN);
 const pageSize = () => Number($("[data-count]", list()).dataset.count);
@@ -511,7 +511,8 @@ function look() {
   if (rooms[0] && isNear(box.scrollTop - rooms[0]) && !box.dataset.failed && !isLoading()) showFrom(offset() - pageSize());
   if (link?.offsetParent && !link.dataset.failed && isNear(rest) && link.getBoundingClientRect().top < innerHeight + 600) loadMore(link);
   const [first, end] = total ? inSight() : [];
-  position.textContent = total ? `${number(first + 1)}–${number(Math.max(first + 1, end))} of ${countText().data.startsWith("At least") ? "at least " : ""}${number(total)}` : "";
+  // A node that is replaced has the rules with :has() matched anew, for all cells, in each frame.
+  position.firstChild.data = total ? `${number(first + 1)}–${number(Math.max(first + 1, end))} of ${countText().data.startsWith("At least") ? "at least " : ""}${number(total)}` : "";
   // Browsers refuse to change the address all the time.
   clearTimeout(naming);
   naming = setTimeout(settle, 150);
