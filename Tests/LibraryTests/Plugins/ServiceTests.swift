@@ -172,11 +172,11 @@ struct ServiceTests {
     place: Place
   ) async throws {
     let processes = processes(place)
-    let busy = SourceError(.rateLimited, "busy", retryAfter: .seconds(60))
-    func refused(_ name: String) -> NotesPlugin {
-      list(name, rate: "9/h", over: ScriptedSource<Note>(pages: [.failure(busy)]))
+    func refused(_ name: String, for wait: Int = 60) -> NotesPlugin {
+      let busy = SourceError(.rateLimited, "busy", retryAfter: .seconds(wait))
+      return list(name, rate: "9/h", over: ScriptedSource<Note>(pages: [.failure(busy)]))
     }
-    #expect(try await failure(of: refused("deals"), in: processes[0])?.message == "busy")
+    #expect(try await failure(of: refused("deals", for: 3600), in: processes[0])?.message == "busy")
     let held = try await failure(of: list("deals", rate: "9/h"), in: processes[1])
     #expect(held?.message == "rate limited by the service")
     #expect(try await failure(of: list("contacts", rate: "9/h"), in: processes[1]) == nil)
@@ -189,8 +189,15 @@ struct ServiceTests {
     }
     let others = [list("keyed", key: "CRM_KEY"), list("elsewhere", at: "https://other.test/")]
     for other in others { #expect(try await failure(of: other, in: processes[1]) == nil) }
+    // The one that is refused for longer keeps waiting, alone.
+    #expect(
+      try await failure(of: list("deals", rate: "9/h"), in: processes[1])?.retryAfter
+        == .seconds(3600))
     clock.advance(by: .seconds(60))
     #expect(try await failure(of: list("contacts", rate: "9/h"), in: processes[1]) == nil)
+    #expect(
+      try await failure(of: list("deals", rate: "9/h"), in: processes[1])?.retryAfter
+        == .seconds(3540))
   }
 
   /// A person types a new key because the quota of the last one is used up.

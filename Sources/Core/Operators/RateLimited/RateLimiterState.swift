@@ -132,11 +132,12 @@ package struct RateLimiterState: Hashable, Sendable {
     pauses = pauses.filter { ended[$0.key] != $0.value }
   }
 
-  /// The pause that holds for a source: its own, or the longest if the service has refused several, so that it means the
-  /// account; `nil` for none.
+  /// The pause that holds for a source: its own, or for as long as the service refuses several, so that it means the
+  /// account, the last but one to end, if that is longer; `nil` for none.
   func pause(of caller: Caller, at now: Duration) -> Pause? {
     let pauses = pauses.filter { $0.value.end.sinceStart > now }
-    return pauses.count > 1 ? pauses.values.max { $0.end < $1.end } : pauses[caller.name]
+    let shared = pauses.values.sorted { $0.end > $1.end }.dropFirst().first
+    return [pauses[caller.name], shared].compactMap(\.self).max { $0.end < $1.end }
   }
 
   /// The refusal of a call of a source during a pause; `nil` if there is none.
