@@ -97,12 +97,11 @@ package struct API: Sendable {
       let source = try self.source(named: path.source)
       let query = try ServedQuery(request, knowing: ["query", "where"])
       let facets = try await source.facets(query)
-      let gap = try await source.cacheGap(query)
+      var summary = try await source.localSummary(query)
+      (summary.count, summary.total) = (facets.count, facets.count)
       return response(
         facets.map { ServedRecord(id: $0.field, object: $0.object) }, verb: "facets",
-        of: source.name,
-        ListingSummary(
-          count: facets.count, total: facets.count, warnings: [gap].compactMap(\.self)))
+        of: source.name, summary)
     case .summary: return try await summary(of: try source(named: path.source), request)
     case .schemaChanges:
       let source = try self.source(named: path.source)

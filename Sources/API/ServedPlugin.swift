@@ -525,8 +525,15 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       keepsUniform: query.isForPeople, dividesRanges: query.isForPeople)
   }
 
-  package func cacheGap(_ query: ServedQuery) async throws -> SourceWarning? {
-    try await plugin.localRecords(in: localEnvironment(for: query)).gap?.limitation
+  package func localSummary(_ query: ServedQuery) async throws -> ListingSummary {
+    let local = try await plugin.localRecords(in: localEnvironment(for: query))
+    var provenance = Provenance(local.isCached ? .cached : .bundled)
+    if local.isCached, let store = environment.store {
+      provenance.fetchedAt = try await plugin.oldestFetch(in: store)
+    }
+    return ListingSummary(
+      count: 0, provenance: CombinedProvenance(provenance),
+      warnings: [local.gap?.limitation].compactMap(\.self))
   }
 
   private func items(

@@ -175,7 +175,7 @@ extension ServedSource {
   func changeSummary(since start: String) -> ChangeSummary? { nil }
   func sample() -> FieldSample { FieldSample() }
   func shortfall() -> Shortfall? { nil }
-  func cacheGap(_ query: ServedQuery) -> SourceWarning? { nil }
+  func localSummary(_ query: ServedQuery) -> ListingSummary { ListingSummary(count: 0) }
   func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
   func offset(of id: String, in query: ServedQuery) -> Int? { nil }
   func knownCount(of query: ServedQuery) -> Int? { nil }
@@ -442,8 +442,8 @@ package protocol ServedSource: Sendable {
   func prepareIndex()
   /// The values of the cached records of a query, or of the bundled ones while none are cached, with the number of each.
   func facets(_ query: ServedQuery) async throws -> [Facet]
-  /// The warning that facets count cached records, and that the service may have others; `nil` if all are cached, or none.
-  func cacheGap(_ query: ServedQuery) async throws -> SourceWarning?
+  /// The origin and the age of the records that facets count, and the warning if the service may have others.
+  func localSummary(_ query: ServedQuery) async throws -> ListingSummary
   /// A summary of the values that a field has in the cached records of a query.
   func summary(_ summary: FieldSummary, _ query: ServedQuery) async throws -> ServedListing
   /// An image of a record: the best one, or that of a number, from 1 on.

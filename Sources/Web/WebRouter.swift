@@ -316,7 +316,7 @@ struct WebRouter: Sendable {
     // A filter that does not work is reported by the list.
     if part != .detail, query.showsFilters {
       content.facets = (try? await source.facets(query)) ?? []
-      content.gap = try? await source.cacheGap(query)?.warning
+      content.local = try? await source.localSummary(query)
     }
     if part != .detail, query.query == nil, query.cursor == nil {
       // A store that cannot be read is reported by the list.

@@ -212,7 +212,9 @@ import Testing
       #expect(outcome.status == 3 && outcome.output.isEmpty, "\(outcome)")
       #expect(outcome.errors.hasPrefix("No known differences since 20"), "\(outcome)")
       #expect(
-        outcome.errors.contains("warning: lamps: limited to cached records: the last sync failed: ")
+        outcome.errors.contains(
+          "warning: lamps: limited to cached records: later changes are not known, because the last sync failed: "
+        )
           && outcome.errors.hasSuffix("\nhint: aggregator lamps sync\n"), "\(outcome)")
     }
     let json = try await home.run("lamps diff --json")

@@ -134,12 +134,14 @@ extension Plugin {
   /// The reason that changes may be missing: that of missing records, or a last sync that has not come to its end.
   package func gapOfChanges(in store: any SourceStore) async throws(SourceError) -> CacheGap? {
     if let gap = try await gap(in: store) { return gap }
-    var words = try await store.syncFailure(of: name).map { "the last sync failed: \($0)" }
-    if words == nil, try await hasUnfinishedSync(in: store) {
-      words = "the last sync has not come to its end"
+    var reason = try await store.syncFailure(of: name).map { "failed: \($0)" }
+    if reason == nil, try await hasUnfinishedSync(in: store) {
+      reason = "has not come to its end"
     }
-    return words.map { words in
-      CacheGap(warning: SourceWarning(name, Warning(.incomplete, words)), command: syncArguments)
+    return reason.map { reason in
+      let words = "later changes are not known, because the last sync \(reason)"
+      return CacheGap(
+        warning: SourceWarning(name, Warning(.incomplete, words)), command: syncArguments)
     }
   }
 }

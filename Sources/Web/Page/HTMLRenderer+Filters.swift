@@ -333,9 +333,21 @@ extension HTMLRenderer {
       """
     // A list that is narrowed or sorted says so itself.
     let said = page?.summary.warnings.map(\.warning) ?? []
-    let gap = useful.isEmpty ? nil : content.gap.flatMap { said.contains($0) ? nil : $0 }
+    let gap = content.local?.warnings.first?.warning
+    let fetched = content.local?.provenance?.fetchedAt
+    let note: HTML? =
+      if useful.isEmpty {
+        nil
+      } else if let gap {
+        said.contains(gap) ? nil : #"<p class="note">\#(gap.message.sentence)</p>"#
+      } else if page?.summary.provenance?.origin == .live, let fetched {
+        // The list may be newer.
+        #"<p\#(attribute: "data-age", ages([fetched], at: now)) class="note">Counts of the records cached, fetched \#(fetched.age(at: now))</p>"#
+      } else {
+        nil
+      }
     return """
-      \(gap.map { #"<p class="note">\#($0.message.sentence)</p>"# as HTML })\
+      \(note)\
       \(first.isEmpty ? nil : group(first, "Values"))
       \(isShown ? nil : more)\(isShown && !others.isEmpty ? group(others, "More values") : nil)\(isShown ? more : nil)
       """
@@ -625,10 +637,17 @@ extension TypedFilter {
 }
 
 extension String {
-  /// The name of a member as people write it: `Created at` of `created_at`.
+  /// The name of a member as people write it: `Created at` of `created_at` and `createdAt`.
   var fieldLabel: String {
-    let words = safeLine.split { $0 == "_" || $0 == "." }
-    return words.joined(separator: " ").capitalizedFirst
+    let words = safeLine.split { $0 == "_" || $0 == "." }.joined(separator: " ")
+    let label =
+      words.contains(" ") && words == safeLine
+      ? words
+      : words.replacing(/([a-z])([A-Z][a-z]?)/) { match in
+        let (end, start) = (match.output.1, match.output.2)
+        return "\(end) \(start.count == 2 ? start.lowercased() : String(start))"
+      }
+    return label.capitalizedFirst
   }
 }
 

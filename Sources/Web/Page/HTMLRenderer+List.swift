@@ -174,8 +174,8 @@ extension HTMLRenderer {
     return "For live data, \(remedy)\(keyForm(of: Problem(reason)))"
   }
 
-  /// The number of records of the list: `60 of 100 things` if the service sent 60, but reports 100, or 40 cannot be read;
-  /// `nil` if it is unknown.
+  /// The number of records of the list: `60 of 100 things` if the service sent 60, but reports 100, if 40 cannot be read, or if
+  /// 60 are cached and a sync did not get the others; `nil` if it is unknown.
   private func knownAmount(_ page: ServedListing, _ content: SourceContent) -> String? {
     let (query, noun) = (content.query, content.source.noun)
     let isWhole = page.summary.next == nil && query.cursor == nil
@@ -183,14 +183,20 @@ extension HTMLRenderer {
       let count = page.summary.total ?? content.cachedCount ?? (isWhole ? page.records.count : nil)
     else { return nil }
     let codes = [Warning.Code.sentFewer, .unreadable]
-    let isClaim = query.query == nil && codes.contains { content.shortfall?.includes($0) == true }
+    let isCopy = page.summary.provenance?.origin == .cached && content.shortfall != nil
+    let isClaim =
+      query.query == nil && (isCopy || codes.contains { content.shortfall?.includes($0) == true })
     let sent = isClaim ? min(count, content.cachedCount ?? count) : count
     let part = sent < count ? "\(sent.grouped) of " : ""
     // Records that were not searched may match; the total of a service counts them.
     let isLeast = page.shortcoming != nil && (query.readsIndex || page.summary.total == nil)
     let least = isLeast && count > 0 && part.isEmpty ? "At least " : ""
     let soFar = count == 0 && page.shortcoming != nil ? " so far" : ""
-    return "\(least)\(part)\(count == 0 ? "No" : count.grouped) \(noun.word(for: count))\(soFar)"
+    // A store that searches all fields finds others than its service.
+    let isStored =
+      query.query != nil && page.summary.warnings.contains { $0.warning == .storedSearch }
+    return
+      "\(least)\(part)\(count == 0 ? "No" : count.grouped)\(isStored ? " cached" : "") \(noun.word(for: count))\(soFar)"
   }
 
   private func count(_ page: ServedListing, _ content: SourceContent) -> HTML {

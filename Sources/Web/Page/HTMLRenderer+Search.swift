@@ -72,7 +72,7 @@ extension HTMLRenderer {
       \(content.answers.compactMap { cachedMatches($0, content.query) })
       \(noMatches(content.answers.filter { $0.isEmpty && $0.shortcoming == nil && $0.cachedMatches == nil }.map(\.source.noun.plural.safeLine)))
       \(shortcomings(content.answers.filter(\.isEmpty)))
-      \(failureNote(content.answers))
+      \(failureNotes(content.answers))
       </section>
       """
   }
@@ -145,26 +145,25 @@ extension HTMLRenderer {
       """
   }
 
-  /// The reasons that answers without matches may have some nevertheless, in one paragraph.
-  private func shortcomings(_ answers: [SourceListing]) -> HTML? {
-    let words = answers.compactMap { answer in
-      answer.shortcoming.map { "\(answer.source.title) – \($0.safeLine)" }
-    }
-    return words.isEmpty
-      ? nil : #"<p class="note nothing" dir="auto">\#(words.joined(separator: "; "))</p>"#
-  }
-
-  /// The sources that failed, in one paragraph.
-  private func failureNote(_ answers: [SourceListing]) -> HTML? {
-    let words = answers.compactMap { answer in
-      answer.page.failure.map { failure in
-        let words = [failure.message, failure.hint].compactMap { $0?.sentence }
-        return "\(answer.source.title) – \(words.joined(separator: " "))"
+  /// The reasons that answers without matches may have some nevertheless.
+  private func shortcomings(_ answers: [SourceListing]) -> [HTML] {
+    answers.compactMap { answer in
+      answer.shortcoming.map {
+        #"<p class="note nothing" dir="auto">\#(answer.source.title) – \#($0.safeLine)</p>"#
       }
     }
-    return words.isEmpty
-      ? nil
-      : #"<p class="note failed" dir="auto">\#(Icon.warning.html)<span>\#(words.joined(separator: " "))</span></p>"#
+  }
+
+  /// The sources that failed.
+  private func failureNotes(_ answers: [SourceListing]) -> [HTML] {
+    answers.compactMap { answer in
+      answer.page.failure.map { failure in
+        let words = [failure.message, failure.hint].compactMap { $0?.sentence }
+        return """
+          <p class="note failed" dir="auto">\(Icon.warning.html)<span>\(answer.source.title) – \(words.joined(separator: " "))</span></p>
+          """
+      }
+    }
   }
 
   /// The sources without matches, in one sentence.

@@ -194,7 +194,8 @@ extension HTMLRenderer {
     // The service may find others.
     let words =
       page?.cachedMatches.map { "\($0.grouped) cached \($0 == 1 ? "match" : "matches")" }
-      ?? (isNarrowed ? "matching" : "cached")
+      ?? (page?.summary.provenance?.origin == .bundled
+        ? "sample records" : isNarrowed ? "matching" : "cached")
     return """
       <details class="menu data"><summary class="button">Export</summary>
       <div class="panel">\(content.source.hasStore ? """

@@ -103,8 +103,8 @@ struct SourceContent: Sendable {
   /// How the records are spread over values, if the query shows its filters.
   var facets: [Facet] = []
 
-  /// ``ServedSource/cacheGap(_:)`` of these.
-  var gap: Warning?
+  /// ``ServedSource/localSummary(_:)`` of these.
+  var local: ListingSummary?
 
   /// The filters of the address that do not work, without which the list is shown.
   var wrong: WrongFilters?

@@ -713,6 +713,8 @@ function growOld(place) {
   if (words !== place.textContent) place.textContent = words;
 }
 $$("[data-age]").forEach(growOld);
+/* Times are UTC; those here are told of each that is pointed at. */
+document.addEventListener("pointerover", ({ target }) => { if (/T.*Z$/.test(target.dateTime)) target.title = `${new Date(target.dateTime).toLocaleString()} here`; });
 setInterval(() => {
   $$("[data-age]").forEach(growOld);
   for (const place of $$("[data-countdown]")) {
@@ -871,9 +873,9 @@ function fitFilter() {
   const isOffered = value => !value || offered.some(([each]) => each === value);
   if (offered.length) offered.push(...chosen.filter(value => !isOffered(value)).map(value => [value, value]));
   show(input, !offered.length && !["empty", "present"].includes(operator.value));
-  show(pick, offered.length && !isSet);
+  show(pick, pick.required = offered.length && !isSet);
   show(end, operator.value.startsWith("between"));
-  pick.replaceChildren(...offered.map(([value, words]) => make("option", { value, selected: value === input.value }, words)));
+  pick.replaceChildren(make("option", { value: "" }, "Choose…"), ...offered.map(([value, words]) => make("option", { value, selected: value === input.value }, words)));
   const set = $(".choices", filter);
   set.hidden = !offered.length || !isSet;
   set.replaceChildren(...(set.hidden ? [] : offered).map(([value, words]) => make("label", {},
@@ -987,7 +989,7 @@ async function showSyncs() {
       const before = syncs.get(sync.source);
       // Times have whole seconds: one that this page has started is over if it does not run after the answer to that.
       if (started.has(sync.source)) return answered.get(sync.source) && !runs(sync);
-      return hasLooked && !runs(sync) && (runs(before) || before?.startedAt !== sync.startedAt);
+      return hasLooked && !runs(sync) && (runs(before) || before?.state === "lost" || before?.startedAt !== sync.startedAt);
     });
     // The words of the end come together with the amounts after it.
     const next = over.length && $("#sources") && await part(`/${location.search}`, "sources");
@@ -995,19 +997,23 @@ async function showSyncs() {
     syncs = new Map(items.map(sync => [sync.source, sync]));
     if (next) showSources(next);
     for (const box of over.flatMap(syncBoxes)) box.dataset.isWatched = "true";
-    for (const box of $$(".sync")) showSync(box);
-    for (const place of $$("nav [data-source]")) showSyncIn(place);
+    showEach();
     if (syncAll()) showStop(syncAll(), running().length > 1 && "Stop all");
     over.forEach(ended);
     if (!over.length) await renewSources();
     unanswered = 0;
   } catch (error) {
     // The server is asked again; what is shown of syncs is not known to be so any more.
-    if (++unanswered === 3 && running().length) toast(words(error));
+    if (++unanswered === 3 && running().length) {
+      toast(words(error));
+      for (const sync of running()) sync.state = "lost";
+      showEach();
+    }
   }
   if (!document.hidden) asking = setTimeout(showSyncs, running().length ? 500 : 2000);
 }
 
+const showEach = () => { $$(".sync").forEach(showSync); $$("nav [data-source]").forEach(showSyncIn); };
 const runs = sync => sync?.state === "running";
 const running = () => [...syncs.values()].filter(runs);
 const syncBoxes = ({ source }) => $$(`.sync[data-source="${CSS.escape(source)}"]`);
@@ -1100,8 +1106,9 @@ function syncWords(sync, noun, place) {
     case "done":
       if (complete || kind === "endless") return `${amount} synced`;
       return `${amount} synced, ${warnings.some(each => ["incomplete", "unproved"].includes(each.code)) ? "maybe not all" : `but not all: ${warnings[0]?.message ?? "the list did not end"}`}`;
+    case "lost": return `${amount} when ${program} last answered`;
     case "cancelled": case "interrupted":
-      return `${sync.expected ? "A later sync stopped" : "Stopped"}${records ? ` after ${amount}` : ""}${state === "interrupted" ? ", because the server ended" : ""}; ${records ? "the next sync goes on there" : "nothing was read"}`;
+      return `${sync.expected ? "The last sync was stopped" : "Stopped"}${records ? ` after ${amount}` : ""}${state === "interrupted" ? ", because the server ended" : ""}; ${records ? "the next sync goes on there" : "nothing was read"}`;
     default: {
       const reason = error.message.replace(/^.*? failed \((\d{3})\)/, "the service answered $1");
       const kept = records ? `${amount} read so far stay cached; the next sync ${error.code === "noProgress" ? "starts over" : "goes on there"}`

@@ -40,14 +40,14 @@ paint();
 
 /* While a query runs, its button stops it: the server ends a query whose client has left. */
 const run = $("button.primary", form);
-const stop = make("button", { type: "button", class: "button", hidden: true, onclick: () => {
-  window.stop();
-  showRunning(false);
-  announce("Stopped");
-} }, "Stop");
+const stop = make("button", { type: "button", class: "button", hidden: true, onclick: () => { window.stop(); showRunning(false); announce("Stopped"); } });
 run.after(stop);
+let ticking;
 function showRunning(isRunning) {
-  const hasFocus = [run, stop].includes(document.activeElement);
+  const [hasFocus, start] = [[run, stop].includes(document.activeElement), performance.now()];
+  clearInterval(ticking);
+  stop.textContent = "Stop";
+  if (isRunning) ticking = setInterval(() => { stop.textContent = `Stop · running for ${Math.floor((performance.now() - start) / 1000)} s`; }, 1000);
   [run.hidden, stop.hidden] = [isRunning, !isRunning];
   if (hasFocus) (isRunning ? stop : run).focus();
 }
@@ -387,7 +387,7 @@ function draw(kind, x, y, { view, names, ids, hasMore, lines, words }) {
     const pair = isMap ? `${point.label}, ${point.text}` : `${[point.text, point.line].filter(Boolean).join(", ")}: ${point.label}`;
     const title = make("title", {}, (point.name && !isBar ? `${point.name} (${pair})` : pair) + others);
     const record = { "data-href": point.id && chart.dataset.records + encodeURIComponent(point.id), class: lines && `s${keys.indexOf(point.line)}` };
-    if (!isBar) return make("circle", { cx: toX(point.x), cy: toY(point.y), r: kind === "line" ? 2.5 : 4, ...record }, title);
+    if (!isBar) return make("circle", { cx: toX(point.x), cy: toY(point.y), r: kind === "line" ? 2.5 : 4 + Math.min(8, Math.log2(1 + (point.others ?? 0))), ...record }, title);
     const [start, end] = [toX(0), toX(point.y)];
     return make("g", {},
       make("rect", { x: Math.min(start, end), y: top + index * 24 + 3, width: Math.max(1, Math.abs(end - start)), height: 18, rx: 2, ...record }, title),

@@ -154,16 +154,17 @@ import Testing
     let html = pages.removed(
       MadeUpSource.heroes, leaving: .init(data: "25 cached records", keys: ["HERO_KEY"]), undo: nil)
     let clear = "<code>aggregator store clear heroes --forget-deleted</code>"
-    #expect(html.contains("Still in the store: 25 cached records, which \(clear) removes.</p>"))
+    #expect(html.contains("Still in the store: 25 cached records. To remove it, run \(clear).</p>"))
     #expect(
       html.contains(
-        "Still set: HERO_KEY, which <code>aggregator config unset HERO_KEY</code> removes.</p>"))
+        "Still set: HERO_KEY. To remove it, run <code>aggregator config unset HERO_KEY</code>.</p>")
+    )
     // The page removes them with the source alone.
     let undone = pages.removed(
       MadeUpSource.heroes, leaving: .init(data: "25 cached records", keys: []), undo: "x")
     #expect(
       undone.contains(
-        "\(clear) removes, as the page does if you undo this and remove the source again.</p>"))
+        "To remove it, undo this and remove the source with its data, or run \(clear).</p>"))
   }
 
   @Test func `the search of all sources is called a search`() {
@@ -220,7 +221,7 @@ import Testing
   @Test func `the menu of a list has Parquet where the server can write it`() {
     let link = #"download="heroes.parquet">Parquet</a>"#
     let reason =
-      "<p class=\"aside\">Parquet requires duckdb on the server: brew install duckdb, pip install duckdb-cli</p>"
+      "<p class=\"aside\">Parquet requires duckdb on the server: \(DuckDB.installation)</p>"
     #expect(!list(.heroes).contains(link) && list(.heroes).contains(reason))
     var source = MadeUpSource.heroes
     source.hasParquet = true
@@ -2540,7 +2541,7 @@ import Testing
           values: ["a", "b"].map { Facet.Value(text: $0, count: 2, condition: "tags=\($0)") },
           missing: 0)
       ]
-      content.gap = gap
+      content.local = ListingSummary(count: 0, warnings: [SourceWarning("heroes", gap)])
       return pages.page(content)
     }
     let note = #"<p class="note">Limited to cached records: 3 of 5 heroes are cached.</p>"#

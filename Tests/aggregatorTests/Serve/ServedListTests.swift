@@ -290,12 +290,15 @@ import Testing
     let (server, things, api) = try longList()
     defer { server.stop() }
     _ = try await things.sync(pages: 12) { _ in }
-    let gap = try #require(try await things.cacheGap(.plain))
+    let local = try await things.localSummary(.plain)
+    #expect(local.provenance?.origin == .cached && local.provenance?.fetchedAt != nil)
+    let gap = try #require(local.warnings.first)
     #expect(gap.warning.message.hasPrefix("limited to cached records: 1,200 of 1,500 "))
     #expect(try await things.state().total == 1500)
     let facets = try await api.response(
       to: ServerRequest(method: "GET"), for: RoutePath(.facets, "things"))
     #expect(facets.text.contains(gap.warning.message), "\(facets.text)")
+    #expect(facets.text.contains(#""provenance":{"origin":"cached","#), "\(facets.text)")
     var query = ServedQuery(limit: 1, conditions: ["n<10"])
     #expect(try await things.page(query).summary.total == nil)
     query.isForPeople = true
@@ -304,7 +307,7 @@ import Testing
     let summary = try await things.page(whole).summary
     #expect(summary.count == 240 && summary.total == nil)
     #expect(try await things.sync(pages: nil) { _ in }.isComplete)
-    #expect(try await things.cacheGap(.plain) == nil)
+    #expect(try await things.localSummary(.plain).warnings.isEmpty)
     #expect(try await things.page(whole).summary.total == 300)
   }
 

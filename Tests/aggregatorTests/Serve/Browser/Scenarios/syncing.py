@@ -302,5 +302,5 @@ def run(site):
     # After a complete one, it is not that which the amount of cached records tells of.
     failed |= {"expected": 2000}
     page.reload()
-    expect(page.locator(".sync-words")).to_have_text("A later sync stopped after 1,250 heroes; the next sync goes on there")
+    expect(page.locator(".sync-words")).to_have_text("The last sync was stopped after 1,250 heroes; the next sync goes on there")
     lost(site)
