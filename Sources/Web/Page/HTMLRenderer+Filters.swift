@@ -335,19 +335,16 @@ extension HTMLRenderer {
     let said = page?.summary.warnings.map(\.warning) ?? []
     let gap = content.local?.warnings.first?.warning
     let fetched = content.local?.provenance?.fetchedAt
-    let note: HTML? =
-      if useful.isEmpty {
-        nil
-      } else if let gap {
-        said.contains(gap) ? nil : #"<p class="note">\#(gap.message.sentence)</p>"#
-      } else if page?.summary.provenance?.origin == .live, let fetched {
-        // The list may be newer.
+    var note: HTML?
+    if let gap {
+      note = said.contains(gap) ? nil : #"<p class="note">\#(gap.message.sentence)</p>"#
+    } else if page?.summary.provenance?.origin == .live, let fetched {
+      // The list may be newer.
+      note =
         #"<p\#(attribute: "data-age", ages([fetched], at: now)) class="note">Counts of the records cached, fetched \#(fetched.age(at: now))</p>"#
-      } else {
-        nil
-      }
+    }
     return """
-      \(note)\
+      \(useful.isEmpty ? nil : note)\
       \(first.isEmpty ? nil : group(first, "Values"))
       \(isShown ? nil : more)\(isShown && !others.isEmpty ? group(others, "More values") : nil)\(isShown ? more : nil)
       """

@@ -2,6 +2,7 @@ import AggregatorAPI
 import AggregatorKit
 import AggregatorQueries
 import AggregatorSelection
+import AggregatorTerminal
 
 /// Writes the pages of the server for people as HTML.
 ///
