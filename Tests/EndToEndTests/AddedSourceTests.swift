@@ -641,7 +641,8 @@ import Testing
     #expect(try await home.run("lamps sync").status == 0)
     #expect(try await home.run("sources add others \(busy.baseURL)/later2 --single").status == 75)
     let third = "sources add third \(busy.baseURL)/third --single"
-    try await expectRefusals(of: [third, "lamps sync"], after: "/later2")
+    // The first of the two to end.
+    try await expectRefusals(of: [third, "lamps sync"], after: "/later")
     let count = busy.requests.count
     let added = try await home.run("\(third) --refresh")
     #expect(added.status == 0 && added.errors == "", "\(added)")

@@ -71,7 +71,7 @@ extension HTMLRenderer {
       \(groups.compactMap { results($0, content) })
       \(content.answers.compactMap { cachedMatches($0, content.query) })
       \(noMatches(content.answers.filter { $0.isEmpty && $0.shortcoming == nil && $0.cachedMatches == nil }.map(\.source.noun.plural.safeLine)))
-      \(shortcomings(content.answers.filter(\.isEmpty)))
+      \(shortcomings(content.answers.filter { $0.isEmpty && !$0.isLate }))
       \(failureNotes(content.answers))
       </section>
       """

@@ -298,7 +298,7 @@ import Testing
     let facets = try await api.response(
       to: ServerRequest(method: "GET"), for: RoutePath(.facets, "things"))
     #expect(facets.text.contains(gap.warning.message), "\(facets.text)")
-    #expect(facets.text.contains(#""provenance":{"origin":"cached","#), "\(facets.text)")
+    #expect(facets.text.contains(#""provenance": {"origin":"cached","#), "\(facets.text)")
     var query = ServedQuery(limit: 1, conditions: ["n<10"])
     #expect(try await things.page(query).summary.total == nil)
     query.isForPeople = true
