@@ -272,7 +272,7 @@ extension CommandContext {
         path.map { "\(use): \($0)" } ?? "not installed: \(use)",
         path == nil
           ? name == "duckdb"
-            ? DuckDB.installation : "apt install \(name == "xdg-open" ? "xdg-utils" : name)"
+            ? "pip install duckdb-cli" : "apt install \(name == "xdg-open" ? "xdg-utils" : name)"
           : nil)
     } + [editor] + completions
   }

@@ -114,7 +114,8 @@ package struct BrowseView {
       // The age that is in the title of the list, unless others of its records are older.
       let date = source.status.fetchedAt.map { min($0, source.badge?.fetchedAt ?? $0) }
       let age = isCached ? date.map { shortAge($0) } ?? "" : ""
-      let cached = isCached ? source.status.count.map { "\($0)\(source.hasGap ? "+" : "")" } : nil
+      let cached =
+        isCached ? source.status.count.map { "\($0.grouped)\(source.hasGap ? "+" : "")" } : nil
       let count = source.sync != nil ? "sync" : cached ?? (theme.hasUTF8 ? "–" : "-")
       let dated = age.isEmpty ? count : "\(count) \(age.padded(to: 3))"
       let fits = source.name.displayWidth + dated.displayWidth + 3 <= area.width
@@ -275,8 +276,8 @@ package struct BrowseView {
       let isPart = mayLack && drawn.state.source.isPart
       let isMore = list.total == nil || list.isCut || isPart
       // The rows of an earlier filter or order stay until others are there.
-      let number = "\(list.count)\(isMore ? "+" : "")\(list.isCurrent ? "" : "…")"
-      pieces.append((" \(list.selection + 1)/\(number)", theme.label))
+      let number = "\(list.count.grouped)\(isMore ? "+" : "")\(list.isCurrent ? "" : "…")"
+      pieces.append((" \((list.selection + 1).grouped)/\(number)", theme.label))
     }
     guard drawn.state.answer == nil else {
       if !drawn.state.answerFilter.isEmpty {
@@ -293,7 +294,7 @@ package struct BrowseView {
       pieces.append(("\(Self.conditionStart)\(request.condition.safeLine)", theme.hint))
     }
     if list.count > 0, let total, drawn.state.picking?.areDeleted != true {
-      pieces.append((" of \(total)", theme.label))
+      pieces.append((" of \(total.grouped)", theme.label))
     }
     guard drawn.state.picking == nil else { return pieces }
     // Where no label has its sign.

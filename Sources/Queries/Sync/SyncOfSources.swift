@@ -293,11 +293,13 @@ package struct SourceSync: Entry {
 extension SyncReport {
   fileprivate var amounts: String {
     if let mark = result.changedSince {
-      return "\(result.added + result.changed) changed since \(ChangeTracking.text(of: mark))"
+      return
+        "\((result.added + result.changed).grouped) changed since \(ChangeTracking.text(of: mark))"
     }
     let removed = result.removedUpstream
-    return "\(result.added) added, \(result.changed) changed, \(result.unchanged) unchanged"
-      + (removed > 0 ? ", \(removed) removed" : "")
+    return
+      "\(result.added.grouped) added, \(result.changed.grouped) changed, \(result.unchanged.grouped) unchanged"
+      + (removed > 0 ? ", \(removed.grouped) removed" : "")
   }
 }
 

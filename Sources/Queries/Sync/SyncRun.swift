@@ -265,7 +265,8 @@ extension SyncReport: Entry {
   /// The line for people: that of ``text``, or `12 changed since 2026-11-20 14:02 UTC (last full sync: 2 days ago)`.
   package func text(at now: Date) -> String {
     guard let mark = result.changedSince, let full = result.lastFull else { return text }
-    return "\(result.added + result.changed) changed since \(ChangeTracking.text(of: mark)) "
+    return
+      "\((result.added + result.changed).grouped) changed since \(ChangeTracking.text(of: mark)) "
       + "(last full sync: \(full.age(at: now)))"
   }
 
@@ -275,8 +276,8 @@ extension SyncReport: Entry {
       (result.added, "new"), (result.changed, "changed"), (result.unchanged, "unchanged"),
       (result.removedUpstream, "removed upstream"),
     ]
-    let text = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-    return "\(text.isEmpty ? "no records" : text) (\(result.pages.of("page")))"
+    let text = counts.filter { $0.0 > 0 }.map { "\($0.0.grouped) \($0.1)" }.joined(separator: ", ")
+    return "\(text.isEmpty ? "no records" : text) (\(result.pages.grouped("page")))"
   }
 
   package static let fields: [Field<SyncReport>] = [

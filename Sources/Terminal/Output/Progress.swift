@@ -222,7 +222,7 @@ package struct ProgressBar: Sendable {
     self.hasUTF8 = hasUTF8
   }
 
-  /// `heroes: ██████░░░░░░░░ 30% · 1200 of 4005, 96/s · 29 s left`.
+  /// `heroes: ██████░░░░░░░░ 30% · 1,200 of 4,005, 96/s · 29 s left`.
   ///
   /// - Parameters:
   ///   - count: The part of `done` that took `time`: earlier runs may have done the rest.
@@ -234,7 +234,9 @@ package struct ProgressBar: Sendable {
     let percent = total > 0 ? done * 100 / total : 100
     var parts = [width >= 40 ? "\(name): \(bar(percent)) \(percent)%" : "\(name): \(percent)%"]
     let rate = Double(count) / max(time / .seconds(1), 0.001)
-    if width >= 60 { parts.append("\(done) of \(total), \(Int(min(rate, 1e9)))/s") }
+    if width >= 60 {
+      parts.append("\(done.grouped) of \(total.grouped), \(Int(min(rate, 1e9)).grouped)/s")
+    }
     // The first records say little about the others.
     if count > 0, time >= .seconds(1), done < total {
       parts.append("\(Duration.seconds(Double(total - done) / rate).text) left")

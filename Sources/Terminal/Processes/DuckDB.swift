@@ -3,12 +3,8 @@ import AggregatorSQLite
 
 /// The `duckdb` program, which writes Parquet files.
 package struct DuckDB: Sendable {
-  /// The command that installs it.
-  #if os(macOS)
-    package static let installation = "brew install duckdb"
-  #else
-    package static let installation = "pip install duckdb-cli"
-  #endif
+  /// The commands that install it.
+  package static let installation = "brew install duckdb, pip install duckdb-cli"
 
   private let path: String
   private let variables: [String: String]

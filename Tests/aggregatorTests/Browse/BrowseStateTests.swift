@@ -1747,7 +1747,7 @@ import Testing
     browsing.press(.enter)
     browsing.answer(total: 1000)
     #expect(browsing.state.list.selected?.id == "699")
-    #expect(browsing.text.contains("heroes 700/1000"))
+    #expect(browsing.text.contains("heroes 700/1,000"))
     browsing.press(.enter, .character(":"))
     browsing.type("1")
     #expect(browsing.press(.enter) == [.record(source: "heroes", id: "0")])

@@ -81,7 +81,7 @@ import Testing
     let title = browsing.text.prefix { $0 != "\n" }
     #expect(title.contains(" where publisher=Marvel") && title.contains("…"), "\(title)")
     #expect(title.contains("● Cached 9 min ago"), "\(title)")
-    #expect(browsing.text.contains("1432  9m") && !browsing.text.contains(" now"))
+    #expect(browsing.text.contains("1,432  9m") && !browsing.text.contains(" now"))
   }
 
   @Test func `a list and the sources have the same age, which grows`() throws {
@@ -107,9 +107,9 @@ import Testing
 
   @Test func `a list without room for the badge keeps the age of its records`() throws {
     var browsing = try browsing(40, 24)
-    #expect(browsing.text.contains("heroes 2/1432 of 150421    ● cached 2h"), "\(browsing.text)")
+    #expect(browsing.text.contains("heroes 2/1,432 of 150,421  ● cached 2h"), "\(browsing.text)")
     browsing.handle(.resized(width: 36, height: 24))
-    #expect(browsing.text.contains("heroes 2/1432 of 150421   ● cached"), "\(browsing.text)")
+    #expect(browsing.text.contains("heroes 2/1,432 of 150,421 ● cached"), "\(browsing.text)")
   }
 
   @Test func `a source that may lack records is marked in its list and in the sources`() throws {
@@ -134,7 +134,7 @@ import Testing
     let end = SyncEnd(total: 5000, reason: "the service reports 5000 records but sent 150")
     browsing.handle(.synced("heroes", Notice(.warning, "done"), end))
     browsing.answer(total: 150)
-    #expect(browsing.text.contains("heroes 1/150 of 5000"), "\(browsing.text)")
+    #expect(browsing.text.contains("heroes 1/150 of 5,000"), "\(browsing.text)")
     browsing.press(.down)
     browsing.press(.escape)
     #expect(browsing.text.contains("possibly not all · the service reports 5000"))
@@ -142,9 +142,9 @@ import Testing
 
   @Test func `the ages of a list and of its source pass together`() throws {
     var browsing = try browsing(120, 24)
-    #expect(browsing.text.contains("1432  2h") && browsing.text.contains("● Cached 2 h ago"))
+    #expect(browsing.text.contains("1,432  2h") && browsing.text.contains("● Cached 2 h ago"))
     browsing.state.now += 3600
-    #expect(browsing.text.contains("1432  3h") && browsing.text.contains("● Cached 3 h ago"))
+    #expect(browsing.text.contains("1,432  3h") && browsing.text.contains("● Cached 3 h ago"))
   }
 
   @Test(arguments: [(30.0, "30s"), (75, "75s"), (95, " 2m"), (5400, "90m"), (90_000, "25h")])
@@ -160,10 +160,10 @@ import Testing
     var browsing = try browsing(120, 24)
     let old = BrowsingState.now.addingTimeInterval(-86_400 * 3)
     browsing.handle(.status("heroes", SourceStatus(count: 1432, fetchedAt: old)))
-    #expect(browsing.text.contains("1432  3d") && browsing.text.contains("● Cached 2 h ago"))
+    #expect(browsing.text.contains("1,432  3d") && browsing.text.contains("● Cached 2 h ago"))
     // Unknown is not new.
     browsing.handle(.status("heroes", SourceStatus(count: 1432)))
-    #expect(browsing.screen().lines[2].contains("▌heroes                1432 "))
+    #expect(browsing.screen().lines[2].contains("▌heroes               1,432 "))
   }
 
   @Test(arguments: [60, 40, 30, 24, 20, 15])
@@ -210,7 +210,7 @@ import Testing
     #expect(browsing.text.contains("Publisher▲"))
     #expect(!browsing.text.contains(" by "))
     browsing.handle(.resized(width: 36, height: 12))
-    #expect(browsing.screen().lines[0].contains("of 150421 by Publ"), "\(browsing.text)")
+    #expect(browsing.screen().lines[0].contains("of 150,421 by Pu"), "\(browsing.text)")
   }
 
   @Test func `the columns of a list and of an answer in SQL are scrolled beside the first one`() {
@@ -381,9 +381,9 @@ import Testing
     var browsing = try browsing(120, 24)
     browsing.press(.character("f"))
     browsing.type("name=x")
-    #expect(browsing.text.contains("heroes 2/1432 of"), "\(browsing.text)")
+    #expect(browsing.text.contains("heroes 2/1,432 of"), "\(browsing.text)")
     browsing.press(.enter)
-    #expect(browsing.text.contains("heroes 1/1432… where name=x"), "\(browsing.text)")
+    #expect(browsing.text.contains("heroes 1/1,432… where name=x"), "\(browsing.text)")
     browsing.answer(total: 3)
     #expect(browsing.text.contains("heroes 1/3 where name=x"), "\(browsing.text)")
   }
@@ -446,7 +446,7 @@ import Testing
 
   @Test func `without columns there is no row for their labels`() throws {
     let lines = try browsing(30, 12).screen().lines
-    #expect(lines[0].contains("2/1432"))
+    #expect(lines[0].contains("2/1,432"))
     #expect(lines[1].contains("Wolverine"))
     #expect(lines[2] == "▌Spider-Man")
   }

@@ -9,8 +9,8 @@ import Testing
   private static let half = (done: 2000, total: 4005, count: 1000, time: Duration.seconds(10))
 
   @Test(arguments: [
-    (120, "heroes: #########........... 49% · 2000 of 4005, 100/s · 21 s left"),
-    (60, "heroes: #######........ 49% · 2000 of 4005, 100/s · 21 s left"),
+    (120, "heroes: #########........... 49% · 2,000 of 4,005, 100/s · 21 s left"),
+    (60, "heroes: #######........ 49% · 2,000 of 4,005, 100/s · 21 s left"),
     (40, "heroes: ####...... 49% · 21 s left"), (39, "heroes: 49% · 21 s left"),
     (1, "heroes: 49% · 21 s left"),
   ])
