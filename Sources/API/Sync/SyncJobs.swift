@@ -48,6 +48,7 @@ package final class SyncJobs: Sendable {
   /// The running jobs and the last ones, by source, with the time.
   func all() async -> (jobs: [String: SyncJob], time: Duration) {
     let time = Mutex(sinceStart())
+    let before = running.withLock(\.self)
     var known = await jobs.update { jobs, stored in
       if let stored { time.withLock { $0 = stored } }
       return jobs
@@ -55,6 +56,11 @@ package final class SyncJobs: Sendable {
     // The last written progress is up to an interval old.
     let now = time.withLock(\.self)
     running.withLock { running in
+      // The end of one may be saved after this was read, and before this looks.
+      for (source, local) in before
+      where known[source]?.id == local.job.id && known[source]?.state == .running {
+        known[source] = local.job(at: now)
+      }
       // Unless another one has taken its place.
       for (source, local) in running where known[source]?.id ?? local.job.id == local.job.id {
         known[source] = local.job(at: now)
