@@ -1933,7 +1933,8 @@ import Testing
     #expect(html.contains(">No matches in heroes</p>"))
   }
 
-  @Test func `cached matches are the least that there are, and each source that fails has a line`() {
+  @Test func `cached matches are the least that there are, and each source that fails has a line`()
+  {
     let query = ServedQuery(query: "o")
     var some = MadeUpSource.heroes.page(query)
     (some.summary.total, some.summary.next) = (nil, PageCursor("c1"))
