@@ -380,7 +380,7 @@ extension HTMLRenderer {
   /// A note on records or a key of a removed source that are still there, with the command that removes them.
   private func leftover(_ words: String, _ command: String, _ undo: String? = nil) -> HTML {
     """
-    <p class="note" dir="auto">\(words.safeLine). To remove it, \(undo == nil ? "" : "undo this and remove the source with its data, or ")run <code>\(program) \(command)</code>.</p>
+    <p class="note" dir="auto">\(words.safeLine). \(undo == nil ? "Run" : "Undo this and remove the source with its data, or run") <code>\(program) \(command)</code>.</p>
     """
   }
 

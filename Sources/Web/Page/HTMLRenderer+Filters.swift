@@ -637,6 +637,7 @@ extension String {
   /// The name of a member as people write it: `Created at` of `created_at` and `createdAt`.
   var fieldLabel: String {
     let words = safeLine.split { $0 == "_" || $0 == "." }.joined(separator: " ")
+    // One with spaces is written as it is meant.
     let label =
       words.contains(" ") && words == safeLine
       ? words

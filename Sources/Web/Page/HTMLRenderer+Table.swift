@@ -195,7 +195,7 @@ extension HTMLRenderer {
     let words =
       page?.cachedMatches.map { "\($0.grouped) cached \($0 == 1 ? "match" : "matches")" }
       ?? (page?.summary.provenance?.origin == .bundled
-        ? "sample records" : isNarrowed ? "matching" : "cached")
+        ? "\(isNarrowed ? "matching " : "")sample records" : isNarrowed ? "matching" : "cached")
     return """
       <details class="menu data"><summary class="button">Export</summary>
       <div class="panel">\(content.source.hasStore ? """

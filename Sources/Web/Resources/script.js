@@ -713,8 +713,8 @@ function growOld(place) {
   if (words !== place.textContent) place.textContent = words;
 }
 $$("[data-age]").forEach(growOld);
-/* Times are UTC; those here are told of each that is pointed at. */
-document.addEventListener("pointerover", ({ target }) => { if (/T.*Z$/.test(target.dateTime)) target.title = `${new Date(target.dateTime).toLocaleString()} here`; });
+/* Times are written in UTC, and titles have the local ones, too. */
+document.addEventListener("pointerover", ({ target: time }) => { if (/T.*Z$/.test(time.dateTime) && !time.title.endsWith("local time")) time.title += `${time.title && " · "}${new Date(time.dateTime).toLocaleString()} local time`; });
 setInterval(() => {
   $$("[data-age]").forEach(growOld);
   for (const place of $$("[data-countdown]")) {
@@ -997,8 +997,7 @@ async function showSyncs() {
     syncs = new Map(items.map(sync => [sync.source, sync]));
     if (next) showSources(next);
     for (const box of over.flatMap(syncBoxes)) box.dataset.isWatched = "true";
-    showEach();
-    if (syncAll()) showStop(syncAll(), running().length > 1 && "Stop all");
+    showAllSyncs();
     over.forEach(ended);
     if (!over.length) await renewSources();
     unanswered = 0;
@@ -1007,13 +1006,16 @@ async function showSyncs() {
     if (++unanswered === 3 && running().length) {
       toast(words(error));
       for (const sync of running()) sync.state = "lost";
-      showEach();
+      showAllSyncs();
     }
   }
   if (!document.hidden) asking = setTimeout(showSyncs, running().length ? 500 : 2000);
 }
 
-const showEach = () => { $$(".sync").forEach(showSync); $$("nav [data-source]").forEach(showSyncIn); };
+function showAllSyncs() {
+  $$(".sync").forEach(showSync); $$("nav [data-source]").forEach(showSyncIn);
+  if (syncAll()) showStop(syncAll(), running().length > 1 && "Stop all");
+}
 const runs = sync => sync?.state === "running";
 const running = () => [...syncs.values()].filter(runs);
 const syncBoxes = ({ source }) => $$(`.sync[data-source="${CSS.escape(source)}"]`);

@@ -42,13 +42,11 @@ paint();
 const run = $("button.primary", form);
 const stop = make("button", { type: "button", class: "button", hidden: true, onclick: () => { window.stop(); showRunning(false); announce("Stopped"); } });
 run.after(stop);
-let ticking;
 function showRunning(isRunning) {
   const [hasFocus, start] = [[run, stop].includes(document.activeElement), performance.now()];
-  clearInterval(ticking);
-  stop.textContent = "Stop";
-  if (isRunning) ticking = setInterval(() => { stop.textContent = `Stop · running for ${Math.floor((performance.now() - start) / 1000)} s`; }, 1000);
-  [run.hidden, stop.hidden] = [isRunning, !isRunning];
+  clearInterval(stop.ticking);
+  if (isRunning) stop.ticking = setInterval(() => { stop.textContent = `Stop · running for ${Math.floor((performance.now() - start) / 1000)} s`; }, 1000);
+  [run.hidden, stop.hidden, stop.textContent] = [isRunning, !isRunning, "Stop"];
   if (hasFocus) (isRunning ? stop : run).focus();
 }
 addEventListener("pageshow", () => { paint(); showRunning(false); });

@@ -154,17 +154,17 @@ import Testing
     let html = pages.removed(
       MadeUpSource.heroes, leaving: .init(data: "25 cached records", keys: ["HERO_KEY"]), undo: nil)
     let clear = "<code>aggregator store clear heroes --forget-deleted</code>"
-    #expect(html.contains("Still in the store: 25 cached records. To remove it, run \(clear).</p>"))
+    #expect(html.contains("Still in the store: 25 cached records. Run \(clear).</p>"))
     #expect(
       html.contains(
-        "Still set: HERO_KEY. To remove it, run <code>aggregator config unset HERO_KEY</code>.</p>")
+        "Still set: HERO_KEY. Run <code>aggregator config unset HERO_KEY</code>.</p>")
     )
     // The page removes them with the source alone.
     let undone = pages.removed(
       MadeUpSource.heroes, leaving: .init(data: "25 cached records", keys: []), undo: "x")
     #expect(
       undone.contains(
-        "To remove it, undo this and remove the source with its data, or run \(clear).</p>"))
+        "Undo this and remove the source with its data, or run \(clear).</p>"))
   }
 
   @Test func `the search of all sources is called a search`() {
@@ -2549,6 +2549,56 @@ import Testing
     #expect(page(saying: []).contains(note))
     // Where the list says it, it is said once.
     #expect(!page(saying: [SourceWarning("heroes", gap)]).contains(note))
+  }
+
+  @Test func `facets beside a live list say how old they are`() {
+    let query = ServedQuery(showsFilters: true)
+    func page(_ origin: Provenance.Origin) -> String {
+      var list = MadeUpSource.heroes.page(query)
+      list.summary.provenance = CombinedProvenance(Provenance(origin))
+      var content = SourceContent(
+        source: MadeUpSource.heroes, query: query, list: .success(list))
+      content.facets = [
+        Facet(
+          field: "tags", label: "Tags", isRange: false,
+          values: ["a", "b"].map { Facet.Value(text: $0, count: 2, condition: "tags=\($0)") },
+          missing: 0)
+      ]
+      let fetched = Provenance(.cached, fetchedAt: MadeUpSource.now - 61)
+      content.local = ListingSummary(count: 0, provenance: CombinedProvenance(fetched))
+      return pages.page(content)
+    }
+    let words = #"<p data-age="61" class="note">Counts of the records cached, fetched 61 s ago</p>"#
+    #expect(page(.live).contains(words))
+    // A cached list says so itself.
+    #expect(!page(.cached).contains("Counts of the records"))
+  }
+
+  @Test func `a copy that a sync did not complete does not claim the records of its service`() {
+    var list = MadeUpSource.heroes.page(.plain)
+    list.summary.total = 1000
+    list.summary.provenance = CombinedProvenance(Provenance(.cached))
+    var content = SourceContent(source: MadeUpSource.heroes, query: .plain, list: .success(list))
+    content.cachedCount = 200
+    #expect(pages.page(content).contains(">1,000 heroes</p>"))
+    content.shortfall = Shortfall(.syncFailed, "HTTP 503")
+    #expect(pages.page(content).contains(">200 of 1,000 heroes</p>"))
+    list.summary.provenance = CombinedProvenance(Provenance(.live))
+    content.list = .success(list)
+    #expect(pages.page(content).contains(">1,000 heroes</p>"))
+  }
+
+  @Test func `a search of the store counts cached records, and samples are exported as such`() {
+    let query = ServedQuery(query: "o")
+    var list = MadeUpSource.heroes.page(query)
+    func page() -> String {
+      pages.page(SourceContent(source: MadeUpSource.heroes, query: query, list: .success(list)))
+    }
+    #expect(!page().contains(" cached heroes for “") && page().contains("<p>All matching: "))
+    list.summary.warnings = [SourceWarning("heroes", .storedSearch)]
+    #expect(page().contains(" cached heroes for “"))
+    list.summary.provenance = CombinedProvenance(Provenance(.bundled))
+    #expect(page().contains("<p>All matching sample records: "))
   }
 
   @Test func `a time to try again is named once`() {

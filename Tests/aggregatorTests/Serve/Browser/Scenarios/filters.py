@@ -190,6 +190,9 @@ def run(site):
     is_accessible(page)
     form.get_by_label("Field").select_option("region")
     expect(form.locator("input[name=value]")).to_be_hidden()
+    # No value is chosen for anybody.
+    form.get_by_role("button", name="Add filter").click()
+    assert form.locator("select[name=value]").evaluate("each => each.validity.valueMissing")
     form.locator("select[name=value]").select_option("EU")
     form.get_by_role("button", name="Add filter").click()
     expect(page.locator(".chip")).to_contain_text("Region is EU")

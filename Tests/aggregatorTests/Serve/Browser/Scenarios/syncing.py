@@ -57,6 +57,9 @@ def lost(site):
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     page.route("**/api/v1/sync", lambda route: route.abort())
     expect(page.locator("#toast")).to_contain_text("Cannot reach aggregator")
+    expect(page.locator(".sync-words")).to_have_text("20 countries when aggregator last answered")
+    expect(page.get_by_role("progressbar")).to_have_count(0)
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     page.close()
 
 
